@@ -134,13 +134,18 @@ func (h *histograms) off(truth *reuse.Histogram) float64 {
 	sum, n := 0.0, 0
 	touched := float64(truth.Cold)
 	for c := uint64(leastCapacity); float64(c) <= 2*touched || n == 0; c *= 2 {
-		got := 0.0
-		for g := range h.groups {
-			misses := h.missesIn(g, predict.FullyAssociative(c))
-			got += misses.Total()
-		}
-		sum += math.Abs(math.Log((got + someMisses) / (float64(truth.Misses(c)) + someMisses)))
+		sum += h.offAt(truth, c)
 		n++
 	}
 	return sum / float64(n)
+}
+
+// offAt is off for one fully associative cache of so many blocks.
+func (h *histograms) offAt(truth *reuse.Histogram, blocks uint64) float64 {
+	got := 0.0
+	for g := range h.groups {
+		misses := h.missesIn(g, predict.FullyAssociative(blocks))
+		got += misses.Total()
+	}
+	return math.Abs(math.Log((got + someMisses) / (float64(truth.Misses(blocks)) + someMisses)))
 }

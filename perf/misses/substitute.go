@@ -9,6 +9,7 @@ import (
 	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/predict"
+	"presage/perf/reuse"
 	"presage/perf/scaling"
 	"presage/perf/subject"
 	"presage/perf/trace"
@@ -28,7 +29,24 @@ type Substitute struct {
 	Model     *Model
 	Corrector Corrector // corrects it; not a Substituter at this point
 	Warning   string    // for each row: which runs it is of, and why
+
+	// SameRuns: it is another model of the same runs. It is taken if it foretells misses of
+	// the largest of them, in fully associative caches of all sizes, much better than the
+	// other model does. Otherwise it is taken at levels of which it foretells its own
+	// largest run better.
+	SameRuns bool
 }
+
+// A model of the same runs is taken if it has at most this share of the errors of the
+// other model, unless these are below allowed: betterLines, and betterPages, of which there
+// are few in small runs.
+const (
+	betterLines = 0.8
+	betterPages = 0.5
+	allowed     = 0.01
+	// leastPage is the size from which on blocks are pages.
+	leastPage = 4096
+)
 
 // substituteAt returns the model to take at a point; nil: the one that is asked.
 func substituteAt(ctx context.Context, by Corrector, point subject.Point) (*Substitute, error) {
@@ -38,29 +56,54 @@ func substituteAt(ctx context.Context, by Corrector, point subject.Point) (*Subs
 	return nil, nil
 }
 
-// foretells reports whether the substitute foretells the misses of its largest run, in a
-// fully associative cache of a level's size, from smaller runs better than m those of its
-// own.
+// foretells reports whether the substitute is taken at a level: see Substitute.SameRuns.
 func (s *Substitute) foretells(ctx context.Context, m *Model, l predict.Level) (bool, error) {
 	if l.BypassFloat || !slices.Contains(s.Model.blockSizes(), l.BlockBytes) {
 		return false, nil
 	}
-	theirs, err := s.Model.foretoldBy(ctx, l, 1)
+	if s.SameRuns {
+		return s.foretellsAll(ctx, m, l.BlockBytes)
+	}
+	here := func(h *histograms, truth *reuse.Histogram) float64 { return h.offAt(truth, l.Blocks()) }
+	theirs, err := s.Model.foretold(ctx, l.BlockBytes, 1, here)
 	if err != nil {
 		return false, err
 	}
 	// Sizes of a sweep are nearer to each other than a size and its half.
-	ours, err := m.foretoldBy(ctx, l, 2)
-	return theirs <= ours, err
+	ours, err := m.foretold(ctx, l.BlockBytes, 2, here)
+	return !math.IsInf(theirs, 1) && theirs <= ours, err
 }
 
-// foretoldBy returns how far misses of the largest run are off, as the logarithm of their
-// ratio, without a number of the largest runs.
-func (m *Model) foretoldBy(ctx context.Context, l predict.Level, without int) (float64, error) {
+// foretellsAll is foretells for a model of the same runs: of lines, those of all sizes
+// together tell, and of pages those of the size.
+func (s *Substitute) foretellsAll(ctx context.Context, m *Model, blockBytes uint64) (bool, error) {
+	sizes, share := []uint64{blockBytes}, betterPages
+	if blockBytes < leastPage {
+		sizes, share = slices.DeleteFunc(slices.Clone(m.blockSizes()), func(b uint64) bool { return b >= leastPage }), betterLines
+	}
+	all := func(h *histograms, truth *reuse.Histogram) float64 { return h.off(truth) }
+	theirs, ours := 0.0, 0.0
+	for _, b := range sizes {
+		off, err := s.Model.foretold(ctx, b, 2, all)
+		if err != nil {
+			return false, err
+		}
+		theirs += off
+		if off, err = m.foretold(ctx, b, 2, all); err != nil {
+			return false, err
+		}
+		ours += off
+	}
+	return !math.IsInf(theirs, 1) && theirs <= share*ours && ours >= allowed, nil
+}
+
+// foretold returns how far the misses of the largest run are off without a number of the
+// largest runs.
+func (m *Model) foretold(ctx context.Context, blockBytes uint64, without int, off func(*histograms, *reuse.Histogram) float64) (float64, error) {
 	if len(m.Points)-without < locality.MinSizes {
 		return math.Inf(1), nil
 	}
-	b := slices.Index(m.blockSizes(), l.BlockBytes)
+	b := slices.Index(m.blockSizes(), blockBytes)
 	footprint, err := m.heldOutFootprint(without)
 	if err != nil {
 		return 0, err
@@ -71,16 +114,11 @@ func (m *Model) foretoldBy(ctx context.Context, l predict.Level, without int) (f
 	}
 	order := m.refits.kept(0)
 	top := slices.MaxFunc(order, func(a, b int) int { return scaling.CompareSizes(m.refits.sizes[a], m.refits.sizes[b]) })
-	h, err := evaluate(fitted, footprint, l.BlockBytes, m.Points[top])
+	h, err := evaluate(fitted, footprint, blockBytes, m.Points[top])
 	if err != nil {
 		return 0, err
 	}
-	got, truth := 0.0, float64(m.refits.largest(b).Misses(l.Blocks()))
-	for g := range h.groups {
-		misses := h.missesIn(g, predict.FullyAssociative(l.Blocks()))
-		got += misses.Total()
-	}
-	return math.Abs(math.Log((got + someMisses) / (truth + someMisses))), nil
+	return off(h, m.refits.largest(b)), nil
 }
 
 // replace puts the rows at a point, by level, where the substitute foretells better, in

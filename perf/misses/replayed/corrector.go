@@ -77,7 +77,7 @@ type Corrector struct {
 	funnel  atomic.Pointer[funnel] // of Prepare, while it is called
 	mu      sync.Mutex             // of what follows
 	known   map[string]*replayedPoint
-	halved  map[string]*misses.Substitute
+	others  map[string]*misses.Substitute // by point
 	tried   bool
 	outcome *trial // nil: there can be none
 }

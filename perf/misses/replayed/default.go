@@ -7,6 +7,7 @@ import (
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/store"
+	"presage/perf/subject"
 )
 
 // Correctors returns what makes correctors for machines, as misses.Validation takes
@@ -25,7 +26,7 @@ func Correctors(st *store.Store, opt Options) func(context.Context, *misses.Mode
 		}
 		o := known[model]
 		if o.err != nil {
-			return unable{o.err.Error()}, nil
+			return &rooting{unable: unable{o.err.Error()}, model: model}, nil
 		}
 		return NewCorrector(o.program, model, m, opt), nil
 	}
@@ -44,3 +45,38 @@ func (u unable) Correct(_ context.Context, of misses.Uncorrected) (*misses.Corre
 }
 
 func (u unable) Replays() bool { return false }
+
+// rooting corrects nothing either, and knows of the model with roots.
+type rooting struct {
+	unable
+	model *misses.Model
+
+	mu    sync.Mutex
+	tried bool
+	known *misses.Substitute
+}
+
+var _ misses.Substituter = (*rooting)(nil)
+
+// Substitute implements misses.Substituter.
+func (r *rooting) Substitute(ctx context.Context, point subject.Point) (*misses.Substitute, error) {
+	if len(point) != 1 {
+		return nil, nil
+	}
+	name := point.Names()[0]
+	if within, err := r.model.Range(name); err != nil || point[name] <= within[1] {
+		return nil, nil // predicting reports the error
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.tried {
+		model, err := rooted(ctx, r.model, name)
+		if err != nil {
+			return nil, err
+		}
+		if r.tried = true; model != nil {
+			r.known = substituteOf(model, r.unable)
+		}
+	}
+	return r.known, nil
+}

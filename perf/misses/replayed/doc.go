@@ -25,8 +25,10 @@
 // together of about as many instructions as the profiled, at most. Options.TrainedSizesOnly
 // leaves that out; rows say at which sizes loops were learned, and whether that helped.
 //
-// Memory that grows in steps, as tables do that double when they are full, has a model of
-// runs at halves of the size in place of that of the profiles; see Corrector.Substitute.
+// Of what is not certified, memory that grows in steps, as tables do that double when they
+// are full, has a model of runs at halves of the size in place of that of the profiles, and
+// programs whose size is the number of elements one with square roots, where these foretell
+// the largest runs better; see Corrector.Substitute.
 //
 // What was learned and what was counted at a size are kept in the store, under all that
 // they depend on: executables, what was run, the machine's hierarchy, limits, and

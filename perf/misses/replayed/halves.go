@@ -19,59 +19,20 @@ const (
 	steadier = 0.25
 	// mostHalves and leastHalves are numbers of sizes that are halves of each other.
 	mostHalves, leastHalves = 5, 4
-	// knownShare is the share of accesses that are certified from which on the replay is
-	// held to know the steps.
-	knownShare = 0.99
 )
 
-var _ misses.Substituter = (*Corrector)(nil)
-
-// Substitute implements misses.Substituter: tables and vectors that double when they are
-// full, of which no smooth function of the size tells the footprint, are at a size as full
-// as at its half and its quarter. Where the footprint says that the program has such, and
-// the replay does not know them, the model is one of runs at these; what is certified is
-// replayed as before.
-func (c *Corrector) Substitute(ctx context.Context, point subject.Point) (*misses.Substitute, error) {
-	key := point.String()
-	c.mu.Lock()
-	known, ok := c.halved[key]
-	c.mu.Unlock()
-	if ok {
-		return known, nil
-	}
-	s, err := c.substitute(ctx, point)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.halved == nil {
-		c.halved = make(map[string]*misses.Substitute)
-	}
-	c.halved[key] = s
-	return s, nil
-}
-
-func (c *Corrector) substitute(ctx context.Context, point subject.Point) (*misses.Substitute, error) {
+// byHalves returns a model for tables and vectors that double when they are full, of which
+// no smooth function of the size tells the footprint, and which are at a size as full as at
+// its half and its quarter. Where the footprint says that the program has such, the model
+// is one of runs at these; nil otherwise.
+func (c *Corrector) byHalves(ctx context.Context, n int64) (*misses.Substitute, error) {
 	w := c.program.sweep
-	n, ok := whole(point[w.name])
-	if !ok || c.of != nil || c.opt.TrainedSizesOnly || w.apart || len(point) != 1 || w.runs[0].Recorded.SampleOneIn > 1 {
+	if c.opt.TrainedSizesOnly || w.apart || w.runs[0].Recorded.SampleOneIn > 1 {
 		return nil, nil
 	}
-	largest := w.sizes[len(w.sizes)-1]
-	if n <= largest {
-		return nil, nil
-	}
-	list := halves(n, largest)
+	list := halves(n, w.sizes[len(w.sizes)-1])
 	off, ok := c.model.FootprintError()
 	if !ok || off < unsteady || len(list) < leastHalves {
-		return nil, nil
-	}
-	r, err := c.at(ctx, point)
-	if err != nil {
-		return nil, err
-	}
-	if r.Why == "" && !r.Unknown && float64(r.All.Doubtful) < (1-knownShare)*float64(r.All.Accesses) {
 		return nil, nil
 	}
 	model, err := c.program.fitted(ctx, c.model, list)
@@ -85,16 +46,7 @@ func (c *Corrector) substitute(ctx context.Context, point subject.Point) (*misse
 		return nil, nil
 	}
 	text := strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ", ")
-	return &misses.Substitute{Model: model, Corrector: c.in(model), Warning: fmt.Sprintf("memory grows in steps of which no smooth function tells (the footprint of one of the two largest runs, foretold from smaller ones, is off by %.0f%%), and that are those of doubling: modelled by runs at %s = %s", 100*off, w.name, text)}, nil
-}
-
-// in returns a Corrector like c that knows the groups of another model of the executable.
-func (c *Corrector) in(model *misses.Model) *Corrector {
-	d := &Corrector{program: c.program, model: c.model, of: model, machine: c.machine, config: c.config, opt: c.opt, known: make(map[string]*replayedPoint)}
-	for g := range model.Groups() {
-		d.groups = append(d.groups, model.OfRun(0, misses.Group(g)))
-	}
-	return d
+	return &misses.Substitute{Model: model, Corrector: c.in(model, 0), Warning: fmt.Sprintf("memory grows in steps of which no smooth function tells (the footprint of one of the two largest runs, foretold from smaller ones, is off by %.0f%%), and that are those of doubling: modelled by runs at %s = %s", 100*off, w.name, text)}, nil
 }
 
 // halves returns sizes that are n halved again and again, none above the largest or below
