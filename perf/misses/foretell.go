@@ -67,7 +67,7 @@ func (m *Model) loopsForetell(ctx context.Context, param string, keys []loopKey)
 		return false, err
 	}
 	top := subject.Point{param: within[1]}
-	b := slices.Index(m.blockSizes(), keys[0].block)
+	b := m.blockIndex(keys[0].block)
 	byLoop, byGroup := 0.0, 0.0
 	for _, key := range keys {
 		footprint, err := m.heldOutFootprint(key.without)

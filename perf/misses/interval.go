@@ -373,7 +373,7 @@ func (d *doubter) heldOut(ctx context.Context) (*histograms, error) {
 	if d.of != nil {
 		return d.partsAt(ctx, loopKey{d.key.block, d.key.at, 1}, d.point, footprint)
 	}
-	fitted, err := d.fitted(ctx, refit{block: slices.Index(d.blockSizes(), d.level.BlockBytes), without: 1})
+	fitted, err := d.fitted(ctx, refit{block: d.blockIndex(d.level.BlockBytes), without: 1})
 	if err != nil {
 		return nil, err
 	}

@@ -149,6 +149,12 @@ func (m *Model) BlockBytes() []uint64 { return m.blockSizes() }
 // blockSizes returns the block sizes that are modelled, ascending.
 func (m *Model) blockSizes() []uint64 { return slices.Sorted(maps.Keys(m.byBlock)) }
 
+// blockIndex returns the index of a block size among those of the runs, which may be more
+// than are modelled.
+func (m *Model) blockIndex(blockBytes uint64) int {
+	return slices.Index(m.refits.runs.BlockBytes(), blockBytes)
+}
+
 // Fit fits, for each block size of the runs, a model of every group's
 // frequency and reuse-distance histogram over the problem size (2004, section
 // 2.3; 2005, section 4). It takes three sizes at least and five to be worth

@@ -103,7 +103,7 @@ func (m *Model) foretold(ctx context.Context, blockBytes uint64, without int, of
 	if len(m.Points)-without < locality.MinSizes {
 		return math.Inf(1), nil
 	}
-	b := slices.Index(m.blockSizes(), blockBytes)
+	b := m.blockIndex(blockBytes)
 	footprint, err := m.heldOutFootprint(without)
 	if err != nil {
 		return 0, err
