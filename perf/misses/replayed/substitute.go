@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"presage/perf/fit"
 	"presage/perf/misses"
 	"presage/perf/subject"
 )
@@ -100,15 +99,12 @@ func rooted(ctx context.Context, like *misses.Model, name string) (*misses.Model
 		return nil, nil
 	}
 	opt.Basis = fmt.Sprintf(roots, name)
-	if _, err := fit.ParseBasis(opt.Basis, name); err != nil {
-		return nil, nil // a name that is no variable of a formula
-	}
 	model, err := misses.Fit(ctx, runs, opt)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, nil // it does not reproduce the runs: the model stays
+		return nil, nil // such as one that does not reproduce the runs: the model stays
 	}
 	return model, nil
 }
