@@ -38,7 +38,6 @@ func (r *Runs) Elsewhere(ctx context.Context, points []subject.Point, inputs []s
 		out.Runs = append(out.Runs, run)
 		out.Warnings = append(out.Warnings, p.warnings...)
 	}
-	opt.Progress.Finish(len(points))
 	if err := out.share(); err != nil {
 		return nil, err
 	}

@@ -78,6 +78,7 @@ type Corrector struct {
 	mu      sync.Mutex             // of what follows
 	known   map[string]*replayedPoint
 	others  map[string]*misses.Substitute // by point
+	rooted  **misses.Substitute           // of all points; nil: not looked for
 	tried   bool
 	outcome *trial // nil: there can be none
 }

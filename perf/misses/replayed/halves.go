@@ -8,6 +8,7 @@ import (
 
 	"presage/perf/locality"
 	"presage/perf/misses"
+	"presage/perf/progress"
 	"presage/perf/subject"
 )
 
@@ -35,7 +36,7 @@ func (c *Corrector) byHalves(ctx context.Context, n int64) (*misses.Substitute, 
 	if !ok || off < unsteady || len(list) < leastHalves {
 		return nil, nil
 	}
-	model, err := c.program.fitted(ctx, c.model, list)
+	model, err := c.program.fitted(ctx, c.model, list, c.report)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -63,7 +64,7 @@ func halves(n, largest int64) []int64 {
 }
 
 // fitted returns a model like another, of runs at other sizes.
-func (p *Program) fitted(ctx context.Context, like *misses.Model, sizes []int64) (*misses.Model, error) {
+func (p *Program) fitted(ctx context.Context, like *misses.Model, sizes []int64, report progress.Func) (*misses.Model, error) {
 	if err := p.sweep.stale(); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (p *Program) fitted(ctx context.Context, like *misses.Model, sizes []int64)
 			return nil, err
 		}
 	}
-	runs, err := like.Runs().Elsewhere(ctx, points, inputs, locality.FurtherOptions{Store: p.store})
+	runs, err := like.Runs().Elsewhere(ctx, points, inputs, locality.FurtherOptions{Store: p.store, Progress: report})
 	if err != nil {
 		return nil, err
 	}

@@ -63,13 +63,26 @@ func (c *Corrector) substitute(ctx context.Context, point subject.Point) (*misse
 	return c.byRoots(ctx)
 }
 
-// byRoots returns a model with roots of the size.
+// byRoots returns a model with roots of the size, the same at all points.
 func (c *Corrector) byRoots(ctx context.Context) (*misses.Substitute, error) {
+	c.mu.Lock()
+	known := c.rooted
+	c.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
 	model, err := rooted(ctx, c.model, c.program.sweep.name)
-	if model == nil || err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return substituteOf(model, c.in(model, c.program.run)), nil
+	var s *misses.Substitute
+	if model != nil {
+		s = substituteOf(model, c.in(model, c.program.run))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rooted = &s
+	return s, nil
 }
 
 // substituteOf returns a model with roots to be taken where it foretells better.
