@@ -143,6 +143,7 @@ func (s *Substitute) replace(ctx context.Context, m *Model, t *target, point sub
 	}
 	for i := range rows {
 		if !better[i] {
+			countAs(rows[i], theirs[i])
 			continue
 		}
 		rows[i] = theirs[i]
@@ -151,6 +152,18 @@ func (s *Substitute) replace(ctx context.Context, m *Model, t *target, point sub
 		}
 	}
 	return nil
+}
+
+// countAs gives rows the accesses of others of the same scopes: they agree between levels.
+func countAs(rows, others []Row) {
+	for i := range rows {
+		row := &rows[i]
+		k := slices.IndexFunc(others, func(o Row) bool { return o.Scope == row.Scope })
+		if k >= 0 && finite(row.Misses) {
+			row.Accesses = others[k].Accesses
+			row.Ratio = num.Ratio(row.Misses, row.Accesses)
+		}
+	}
 }
 
 func joinWarnings(a, b string) string {

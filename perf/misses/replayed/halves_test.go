@@ -52,6 +52,9 @@ func TestTablesThatDouble(t *testing.T) {
 		byLevel = make(map[string]float64)
 		for _, r := range rows {
 			s := simulated[slices.IndexFunc(simulated, func(s misses.SimulatedRow) bool { return s.Level == r.Level })]
+			if r.Accesses != rows[0].Accesses {
+				t.Errorf("%s has %g accesses, %s %g", r.Level, r.Accesses, rows[0].Level, rows[0].Accesses)
+			}
 			byLevel[r.Level], warning = math.Abs(r.Misses/s.Misses-1), r.Warning
 			groups, err := model.ByGroup(t.Context(), m, r.Level, point, misses.PredictOptions{Corrector: c})
 			if err != nil {
