@@ -113,6 +113,11 @@ func (r *refits) foretells(key loopKey, better bool) {
 	r.better[key] = better
 }
 
+// top returns the index of the run of the largest size.
+func (r *refits) top() int {
+	return slices.MaxFunc(r.kept(0), func(a, b int) int { return scaling.CompareSizes(r.sizes[a], r.sizes[b]) })
+}
+
 // largest returns the histogram of the whole program at the largest size, for the
 // b-th block size.
 func (r *refits) largest(b int) *reuse.Histogram {
@@ -121,9 +126,7 @@ func (r *refits) largest(b int) *reuse.Histogram {
 	if known := r.atLargest[b]; known != nil {
 		return known
 	}
-	order := r.kept(0)
-	at := slices.MaxFunc(order, func(a, b int) int { return scaling.CompareSizes(r.sizes[a], r.sizes[b]) })
-	total := r.runs.Runs[at].Reuse[b].Total()
+	total := r.runs.Runs[r.top()].Reuse[b].Total()
 	r.atLargest[b] = &total
 	return &total
 }

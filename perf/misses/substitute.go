@@ -10,7 +10,6 @@ import (
 	"presage/perf/machine"
 	"presage/perf/predict"
 	"presage/perf/reuse"
-	"presage/perf/scaling"
 	"presage/perf/subject"
 	"presage/perf/trace"
 )
@@ -112,9 +111,7 @@ func (m *Model) foretold(ctx context.Context, blockBytes uint64, without int, of
 	if err != nil {
 		return 0, err
 	}
-	order := m.refits.kept(0)
-	top := slices.MaxFunc(order, func(a, b int) int { return scaling.CompareSizes(m.refits.sizes[a], m.refits.sizes[b]) })
-	h, err := evaluate(fitted, footprint, blockBytes, m.Points[top])
+	h, err := evaluate(fitted, footprint, blockBytes, m.Points[m.refits.top()])
 	if err != nil {
 		return 0, err
 	}
@@ -206,7 +203,7 @@ func (s *Substitute) byGroup(ctx context.Context, m *Model, on *machine.Machine,
 
 // FootprintError returns by how much what the program touches is off when it is foretold
 // from smaller sizes: the larger relative error of the two largest runs, in blocks of the
-// smallest size. ok is false if there are too few runs to tell.
+// smallest size. ok is false if it cannot be told.
 func (m *Model) FootprintError() (worst float64, ok bool) {
 	runs, block := m.refits.runs, m.refits.runs.BlockBytes()[0]
 	for without := 1; without <= 2; without++ {
@@ -216,7 +213,7 @@ func (m *Model) FootprintError() (worst float64, ok bool) {
 		}
 		f, err := m.heldOutFootprint(without)
 		if err != nil {
-			return math.Inf(1), true
+			return worst, false
 		}
 		rest := m.refits.kept(without)
 		at := slices.IndexFunc(kept, func(r int) bool { return !slices.Contains(rest, r) })
