@@ -101,6 +101,7 @@ func bounded(fitted *scaling.Model, known []scaling.Histogram, of []Group, acces
 	} else {
 		h.shareParts(touched, accesses)
 	}
+	h.settle(accesses)
 	for g := range h.groups {
 		for i := range h.groups[g].Bins {
 			bin := &h.groups[g].Bins[i]

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"presage/perf/fit"
 	"presage/perf/predict"
 	"presage/perf/reuse"
@@ -86,8 +88,12 @@ func (m *Model) loopsForetell(ctx context.Context, param string, keys []loopKey)
 		if err != nil {
 			return false, err
 		}
+		off := (*histograms).off
+		if key.scaled() {
+			off = (*histograms).mostlyOff
+		}
 		truth := m.refits.largest(b)
-		byLoop, byGroup = byLoop+parts.off(truth), byGroup+plain.off(truth)
+		byLoop, byGroup = byLoop+off(parts, truth), byGroup+off(plain, truth)
 	}
 	n := float64(len(keys))
 	allowed := toleratedLoops
@@ -133,14 +139,25 @@ func (r *refits) largest(b int) *reuse.Histogram {
 
 // off returns how far the misses of the whole program are from those of a histogram,
 // as the mean over fully associative caches of the logarithm of their ratio.
-func (h *histograms) off(truth *reuse.Histogram) float64 {
-	sum, n := 0.0, 0
+func (h *histograms) off(truth *reuse.Histogram) float64 { return stat.Mean(h.offs(truth), nil) }
+
+// mostlyOff is off with the median in place of the mean. A cache that holds just as many
+// pages as are used at a time has a hundred times the misses of the next larger one, and
+// says little of both.
+func (h *histograms) mostlyOff(truth *reuse.Histogram) float64 {
+	all := h.offs(truth)
+	slices.Sort(all)
+	return stat.Quantile(0.5, stat.LinInterp, all, nil)
+}
+
+// offs returns the logarithm of that ratio for each cache.
+func (h *histograms) offs(truth *reuse.Histogram) []float64 {
+	var out []float64
 	touched := float64(truth.Cold)
-	for c := uint64(leastCapacity); float64(c) <= 2*touched || n == 0; c *= 2 {
-		sum += h.offAt(truth, c)
-		n++
+	for c := uint64(leastCapacity); float64(c) <= 2*touched || len(out) == 0; c *= 2 {
+		out = append(out, h.offAt(truth, c))
 	}
-	return sum / float64(n)
+	return out
 }
 
 // offAt is off for one fully associative cache of so many blocks.

@@ -26,6 +26,13 @@ import (
 // and over the runs, each in its blocks, counts and distances are functions of the
 // size without a break: of a stencil, a share of the accesses and some number of
 // rows; of a random table, constants (derived here).
+//
+// Where memory grows as the size itself does, as of sorting, of tables and of trees,
+// distances are the same at all sizes, and what changes is how many reuses there are at
+// each: one number in each pass over the data, and passes as many as the data can be
+// halved, or as there are elements. Groups take reuses from each other from size to size,
+// as data decide, so that their sum is modelled, too, and they share it: see
+// scaling.Options.SameDistances.
 const MethodScaledPages = "fully associative, pages scaled"
 
 const (
@@ -42,6 +49,8 @@ const (
 	// leastGrowth is the power of the size below which the memory touched does not
 	// grow as the size does, and neither do rows.
 	leastGrowth = 0.5
+	// linear is the power below which memory grows like the size.
+	linear = 1.25
 	// leastOff is the least that a distance in blocks may be off by, and spreadOff how
 	// many times its function's relative error it is off at most.
 	leastOff  = 0.5
@@ -79,6 +88,10 @@ func (h *histograms) missesIn(part int, c predict.Cache) predict.Misses {
 	}
 	m.Reuse = 0
 	for i, bin := range own.Bins {
+		if t := h.tail(bin.Distance); t >= 0 {
+			m.Reuse += bin.Count * h.from(t, float64(c.Ways))
+			continue
+		}
 		f := &h.model.Groups[part].Bins[i].Distance
 		m.Reuse += bin.Count * beyond(bin.Distance, float64(c.Ways), offBy(f, bin.Distance))
 	}

@@ -26,13 +26,23 @@ const (
 // block than the access before is off by where data happen to begin, too, and a higher
 // power of the size is taken only if it explains clearly more.
 func (f *fitter) plainCounts(counts []float64) (fit.Func, error) {
-	var all []fit.Func
-	least := math.Inf(1)
+	var designs []*fit.Design
 	for degree := 0; degree <= defaultDegree; degree++ {
 		d, err := f.lowDesign(degree, counts)
 		if err != nil {
 			return fit.Func{}, err
 		}
+		designs = append(designs, d)
+	}
+	return f.plainest(designs, clearlyFewer, counts)
+}
+
+// plainest models counts by the first of some designs that explains them as well as others
+// do, or nearly.
+func (f *fitter) plainest(designs []*fit.Design, clearly float64, counts []float64) (fit.Func, error) {
+	var all []fit.Func
+	least := math.Inf(1)
+	for _, d := range designs {
 		g, err := d.Fit(counts, fit.Options{NoSpread: f.noSpread, Weights: weights(f.extents, counts, usual), Shape: f.shape, Cancellation: cancellation})
 		if err != nil {
 			return fit.Func{}, err
@@ -41,7 +51,7 @@ func (f *fitter) plainCounts(counts []float64) (fit.Func, error) {
 		least = math.Min(least, g.LOO)
 	}
 	for _, g := range all {
-		if g.LOO <= math.Max(plainEnough, clearlyFewer*least) {
+		if g.LOO <= math.Max(plainEnough, clearly*least) {
 			return g, nil
 		}
 	}

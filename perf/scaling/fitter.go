@@ -32,6 +32,7 @@ type fitter struct {
 	negligible  float64
 	medianRatio bool
 	fewBlocks   bool
+	same        bool // Options.SameDistances
 	noSpread    bool
 	blockBytes  uint64
 	chance      bool // counts and distances may have noise, see continued
@@ -55,7 +56,7 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 	if len(sizes) < minSizes {
 		return nil, fmt.Errorf("scaling: %w: %d sizes, at least %d are needed and %d recommended", ErrData, len(sizes), minSizes, RecommendedSizes)
 	}
-	f := &fitter{sizes: sizes, blockBytes: opt.BlockBytes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio, fewBlocks: opt.FewBlocks, noSpread: opt.NoSpread}
+	f := &fitter{sizes: sizes, blockBytes: opt.BlockBytes, basis: opt.Basis, reach: opt.Reach, medianRatio: opt.MedianRatio, fewBlocks: opt.FewBlocks, same: opt.SameDistances, noSpread: opt.NoSpread}
 	f.memo = memo{designs: map[string]*fit.Design{}, fitted: map[string]*fitted{}}
 	f.params = sortedNames(sizes[0])
 	if err := checkSizes(sizes, groups); err != nil {
@@ -206,7 +207,11 @@ func (f *fitter) group(g *prepared) (GroupModel, error) {
 	for i := range rest {
 		rest[i] = span{g.upTo[i], reuses[i]}
 	}
-	if seen(rest) {
+	switch {
+	case !seen(rest):
+	case f.same:
+		s.byDistance(rest)
+	default:
 		s.split(rest, 0)
 		s.coalesce()
 	}

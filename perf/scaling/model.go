@@ -64,6 +64,9 @@ type Model struct {
 	// BlockBytes is that of Options; 0: unknown.
 	BlockBytes uint64
 	Groups     []GroupModel
+	// Tails are those of the whole program, by ascending distance, where distances are the
+	// same at all sizes; nil otherwise.
+	Tails []Tail
 	// Warnings are doubts about the model as a whole, and numbers of those
 	// about its groups.
 	Warnings []fit.Warning
@@ -91,6 +94,11 @@ func Fit(ctx context.Context, sizes []fit.Point, groups []Group, opt Options) (*
 	for i, err := range errs {
 		if err != nil {
 			return nil, fmt.Errorf("scaling: group %d %q: %w", i, groups[i].Name, err)
+		}
+	}
+	if f.same && len(groups) > 0 && len(f.params) == 1 {
+		if m.Tails, err = f.tails(groups); err != nil {
+			return nil, fmt.Errorf("scaling: all groups: %w", err)
 		}
 	}
 	m.Warnings = m.summary()

@@ -60,6 +60,11 @@ type Options struct {
 	// sizes of one parameter; of several it makes no difference.
 	FewBlocks bool
 
+	// SameDistances is for histograms in blocks that grow as the memory does, so that
+	// distances are the same at all sizes, and only counts change: bins are then ranges of
+	// distance, as wide as the tolerance, the same at all sizes.
+	SameDistances bool
+
 	// NoSpread leaves fit.Func.Spread out of all functions, for models of which only
 	// values are needed.
 	NoSpread bool

@@ -5,10 +5,15 @@
 // there, have far more than others, with -DSORT a merge sort, with -DSTREAMS sums over arrays
 // that lie a MiB apart whatever n is, so that six elements of an index fall into one
 // set of most caches, with -DCOPIES unrolled copies of data that begin
-// anywhere in a line, with -DVECTORS a sparse matrix times vectors of n³ elements. It needs
-// no library.
+// anywhere in a line, with -DVECTORS a sparse matrix times vectors of n³ elements. With
+// -DLINEAR, a table or a sort is of n elements, not of 4·n². It needs no library.
 
 enum { MOST = 300 * 300 };
+#if defined LINEAR
+#define ELEMENTS(n) (n)
+#else
+#define ELEMENTS(n) (4 * (n) * (n))
+#endif
 volatile double answer;
 
 #if defined PRODUCT
@@ -138,8 +143,8 @@ static void run(int n) {
 }
 #else
 static void run(int n) {
-  unsigned slots = 8 * n * n, found = 0;
-  for (int i = 0; i < 4 * n * n; i++) {
+  unsigned slots = 2 * ELEMENTS(n), found = 0;
+  for (int i = 0; i < ELEMENTS(n); i++) {
     unsigned key = draw() % slots + 1, at = key * 2654435761u % slots;
     while (table[at] && table[at] != key)
       at = at + 1 == slots ? 0 : at + 1;
@@ -164,9 +169,9 @@ static void sort(unsigned *a, unsigned *b, int n) {
 }
 static void run(int n) {
   unsigned v = 12345;
-  for (int i = 0; i < 4 * n * n; i++)
+  for (int i = 0; i < ELEMENTS(n); i++)
     A[i] = v = v * 1664525u + 1013904223u;
-  sort(A, B, 4 * n * n);
+  sort(A, B, ELEMENTS(n));
   answer = A[0];
 }
 #endif
