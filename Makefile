@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study metasim spmv infer host native iperf-host iperf-simulated kernel completion deps bench fuzz random soak race race-short fuzz-short clean
+.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study metasim spmv infer infer-long host native iperf-host iperf-simulated kernel completion deps bench fuzz random soak race race-short fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -202,6 +202,13 @@ infer: ## simulate programs on random architectures, infer models of both, and r
 	$(GO) run ./perf/cmd/presage infer study --variables portable --process --record datasets/inferred/process
 	$(GO) run ./perf/cmd/presage infer study --variables histograms --record datasets/inferred/histograms
 	$(GO) run ./perf/cmd/presage infer study --variables counted --record datasets/inferred/counted
+
+infer-long: ## the same with shards of ten million instructions, and of one million beside them, of fewer programs (an hour and a half on one core; goes on where it was interrupted)
+	for l in 10000000:ten-million 1000000:million; do \
+		d=datasets/inferred/long/$${l#*:}; \
+		$(GO) run ./perf/cmd/presage infer campaign --subjects datasets/inferred/long/subjects.yaml --shards 1 --train 24 --length $${l%:*} --record $$d && \
+		$(GO) run ./perf/cmd/presage infer study --known --data $$d --variables portable --record $$d/portable || exit 1; \
+	done
 
 # At real-time priority, where that is allowed, others cannot take the processor in
 # the middle of a run. The runs alone: compilers at that priority can block a machine.

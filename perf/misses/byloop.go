@@ -21,7 +21,7 @@ import (
 
 // byLoopVersion is part of the key of a stored model by loop: raise it when its fit
 // changes.
-const byLoopVersion = 7
+const byLoopVersion = 8
 
 // byLoop is a model of the parts of the groups whose reuses one loop carries: in
 // blocks of one size, or in those that stand for the pages of one size at one point.

@@ -18,7 +18,7 @@ import (
 
 // modelVersion is part of the key of a stored model: raise it when fitting
 // changes, or the layout of scaling.Model.
-const modelVersion = 12
+const modelVersion = 13
 
 // matchVersion is part of the key of a model of several executables: raise it
 // when access.Match changes.

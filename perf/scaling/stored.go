@@ -14,9 +14,10 @@ import (
 // one loop share functions, and functions their domain and terms, and what is shared is
 // written once and shared again when it is read.
 //
-//	model    = params sizes domain blockBytes groups warnings
+//	model    = params sizes domain blockBytes groups tails warnings
 //	group    = name function(accesses) function(cold) bins warnings
 //	bin      = constant function(distance) function(frequency)
+//	tail     = from function(count)
 //	function = number of an earlier one + 1, or 0 and its fields
 
 // MarshalBinary implements encoding.BinaryMarshaler, which encoding/gob uses.
@@ -37,6 +38,11 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	w.Len(len(m.Groups))
 	for i := range m.Groups {
 		w.group(&m.Groups[i])
+	}
+	w.Len(len(m.Tails))
+	for i := range m.Tails {
+		w.Float(m.Tails[i].From)
+		w.function(&m.Tails[i].Count)
 	}
 	w.warnings(m.Warnings)
 	return w.Bytes(), nil
@@ -168,6 +174,9 @@ func (m *Model) UnmarshalBinary(data []byte) error {
 		for i := 0; i < n && r.Err() == nil; i++ {
 			out.Groups = append(out.Groups, r.group())
 		}
+	}
+	for n := r.Len(); len(out.Tails) < n && r.Err() == nil; {
+		out.Tails = append(out.Tails, Tail{From: r.Float(), Count: r.function()})
 	}
 	out.Warnings = r.warnings()
 	if err := r.End(); err != nil {

@@ -37,6 +37,7 @@ type plain Model
 // shared functions are shared again, and it takes less room.
 func TestStoredModels(t *testing.T) {
 	m := storedModel(t)
+	m.Tails = []Tail{{From: 0.5, Count: m.Groups[0].Accesses}, {From: 8.5, Count: fit.Constant(7)}}
 	data, err := m.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +70,7 @@ func TestStoredModels(t *testing.T) {
 		t.Error("equal functions share no memory")
 	}
 	p := fit.Point{"n": 77}
-	if !reflect.DeepEqual(got.Histograms(p), m.Histograms(p)) {
+	if !reflect.DeepEqual(got.Histograms(p), m.Histograms(p)) || !reflect.DeepEqual(got.Between(p), m.Between(p)) || len(got.Between(p)) != 2 {
 		t.Error("other histograms")
 	}
 }
@@ -108,7 +109,7 @@ func FuzzStoredModel(f *testing.F) {
 	}
 	f.Add(data)
 	f.Add(data[:len(data)/2])
-	f.Add([]byte{0, 0, 0, 0, 0, 0, 0})
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var m Model
 		if err := m.UnmarshalBinary(data); err != nil {
