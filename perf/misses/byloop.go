@@ -21,7 +21,7 @@ import (
 
 // byLoopVersion is part of the key of a stored model by loop: raise it when its fit
 // changes.
-const byLoopVersion = 8
+const byLoopVersion = 9
 
 // byLoop is a model of the parts of the groups whose reuses one loop carries: in
 // blocks of one size, or in those that stand for the pages of one size at one point.
@@ -251,7 +251,7 @@ func (m *Model) fitByLoop(ctx context.Context, runs []int, sizes []uint64, key l
 	options := r.options
 	options.BlockBytes = key.block
 	if key.scaled() { // rows are at no fixed places in blocks of many sizes
-		options = scaling.Options{Tolerance: r.options.Tolerance, FewBlocks: true, SameDistances: m.growthOfMemory(m.Points[0].Names()[0]) < linear}
+		options = scaling.Options{Tolerance: r.options.Tolerance, FewBlocks: true, SameDistances: m.linearMemory(m.Points[0].Names()[0])}
 	}
 	fitted, err := scaling.Fit(ctx, at, groups, options)
 	return storedByLoop{fitted, of}, err

@@ -49,7 +49,8 @@ const (
 	// leastGrowth is the power of the size below which the memory touched does not
 	// grow as the size does, and neither do rows.
 	leastGrowth = 0.5
-	// linear is the power below which memory grows like the size.
+	// linear is the power below which memory grows like the size, beside what is there at
+	// any size.
 	linear = 1.25
 	// leastOff is the least that a distance in blocks may be off by, and spreadOff how
 	// many times its function's relative error it is off at most.
@@ -62,6 +63,17 @@ func (m *Model) growthOfMemory(param string) float64 {
 	within, _ := m.Range(param)
 	lo, hi := fit.Point{param: within[0]}, fit.Point{param: within[1]}
 	return math.Log(m.footprint.Blocks(m.smallestBlock(), hi)/m.footprint.Blocks(m.smallestBlock(), lo)) / math.Log(within[1]/within[0])
+}
+
+// linearMemory reports whether the memory touched grows like the parameter, beside what is
+// there at any size: libraries and their data, of which small runs touch more than of their
+// own.
+func (m *Model) linearMemory(param string) bool {
+	within, _ := m.Range(param)
+	block, ratio := m.smallestBlock(), math.Sqrt(within[1]/within[0])
+	at := func(n float64) float64 { return m.footprint.Blocks(block, fit.Point{param: n}) }
+	low, mid, high := at(within[0]), at(within[0]*ratio), at(within[1])
+	return math.Log((high-mid)/(mid-low)) < linear*math.Log(ratio)
 }
 
 // scalePower returns the power of a run's size that blocks are smaller by than pages.
