@@ -156,17 +156,31 @@ func TestFindingsAreChecked(t *testing.T) {
 // again: the files are the same to the byte.
 func TestRecordingsAreKept(t *testing.T) {
 	dir := t.TempDir()
-	campaign, err := LoadProfiles(recorded)
-	if err != nil {
-		t.Fatal(err)
+	long := []string{"long/million", "long/ten-million"}
+	for _, folder := range append(long, ".") {
+		campaign, err := LoadProfiles(filepath.Join(recorded, folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(dir, folder)
+		if err := os.MkdirAll(to, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := campaign.Record(to, "again"); err != nil {
+			t.Fatal(err)
+		}
+		if folder != "." {
+			continue // distances are of the study's own campaign
+		}
+		if err := campaign.RecordDistances(to, "again"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := campaign.Record(dir, "again"); err != nil {
-		t.Fatal(err)
+	folders := []string{string(Paper), string(LimitSet), string(Portable), "searched", "joint", "ridge", "process", string(Counted), string(Histograms)}
+	for _, campaign := range long {
+		folders = append(folders, filepath.Join(campaign, string(Portable)))
 	}
-	if err := campaign.RecordDistances(dir, "again"); err != nil {
-		t.Fatal(err)
-	}
-	for _, folder := range []string{string(Paper), string(LimitSet), string(Portable), "searched", "joint", "ridge", "process", string(Counted), string(Histograms)} {
+	for _, folder := range folders {
 		from, to := filepath.Join(recorded, folder), filepath.Join(dir, folder)
 		if err := os.Mkdir(to, 0o700); err != nil {
 			t.Fatal(err)
@@ -190,7 +204,7 @@ func TestRecordingsAreKept(t *testing.T) {
 		}
 	}
 	files := 0
-	err = fs.WalkDir(os.DirFS(recorded), ".", func(path string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(recorded), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".csv" || d.Name() == "recordings.csv" {
 			return err
 		}
@@ -205,7 +219,7 @@ func TestRecordingsAreKept(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || files != 34 {
+	if err != nil || files != 48 {
 		t.Errorf("%d files, error %v", files, err)
 	}
 }
