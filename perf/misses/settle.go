@@ -9,7 +9,8 @@ import (
 
 // settle makes the reuses of all groups add up, distance by distance, to those that the
 // model has of the whole program, if it has any; and those of each group, by reuses within
-// a block, to its accesses.
+// a block, to its accesses. Where the groups have no reuses at a distance, nobody knows whose
+// they are, and there are none.
 func (h *histograms) settle(accesses []float64) {
 	want := h.model.Between(h.at)
 	if len(want) == 0 {

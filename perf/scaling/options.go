@@ -62,7 +62,8 @@ type Options struct {
 
 	// SameDistances is for histograms in blocks that grow as the memory does, so that
 	// distances are the same at all sizes, and only counts change: bins are then ranges of
-	// distance, as wide as the tolerance, the same at all sizes.
+	// distance, as wide as the tolerance, the same at all sizes. Sizes of one parameter have
+	// Model.Tails besides.
 	SameDistances bool
 
 	// NoSpread leaves fit.Func.Spread out of all functions, for models of which only
