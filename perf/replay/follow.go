@@ -52,6 +52,9 @@ type Follower struct {
 	anchors  map[int32][]anchored // by place
 	byAnchor []bool               // bases that are known by these alone
 
+	apart map[int32]*movedApart // by base, of those with several allocations that are moved
+	seen  [][][]seenClass       // by place, reference and class
+
 	done    bool
 	trouble string
 
@@ -96,6 +99,7 @@ func (in *Instance) Follow(sink trace.Sink, stop context.CancelFunc, opt FollowO
 		f.unshown = newUnshown(in)
 	}
 	f.Real.Visits = make([]uint64, len(in.places))
+	f.apart, f.seen = make(map[int32]*movedApart), make([][][]seenClass, len(in.places))
 	f.refs = make([]uint64, len(in.code.Plan.Refs))
 	f.vector = make([]int64, 0, 2*maxDepth)
 	return f
@@ -227,7 +231,7 @@ func (f *Follower) enough(id trace.BlockID) bool {
 		return false
 	}
 	if f.place < 0 || f.Real.Accesses < f.opt.MinAccesses || f.missing > 0 && f.Real.Accesses < f.opt.MaxAccesses || f.waiting() ||
-		f.unshown != nil && f.unshown.matter > 0 && f.Real.Accesses < f.opt.MaxAccesses {
+		(f.unshown != nil && f.unshown.matter > 0 || f.unsettled()) && f.Real.Accesses < f.opt.MaxAccesses {
 		return false
 	}
 	way := f.in.prog.Places[f.place].way(id)
@@ -239,6 +243,7 @@ func (f *Follower) enough(id trace.BlockID) bool {
 	if next.to < 0 || f.in.doubts[next.to]&unfit != 0 {
 		return false
 	}
+	f.settleApart()
 	f.in.start = state{next.to, append([]int64(nil), next.step.apply(f.vector)...)}
 	return true
 }
@@ -389,7 +394,7 @@ func (f *Follower) compare(i int, addr uint64) {
 		f.moveBase(base, f.in.bases[base]+addr-want)
 		return
 	}
-	if want != addr && !(f.isSlot(i) && ref.moveSlot(addr)) {
+	if !f.agrees(i, base, want, addr) && !(f.isSlot(i) && ref.moveSlot(addr)) {
 		f.in.doubts[f.place] |= otherAddress
 	}
 }

@@ -186,6 +186,7 @@ var early = FollowOptions{MinAccesses: 4000}
 // not be certified, even if it happens to be right.
 func TestCertifiedReplaysAreRuns(t *testing.T) {
 	mixed := []int64{15, 18, 21, 24, 28, 31, 34}
+	even := []int64{16, 20, 22, 26, 30, 34, 38}
 	eights := []int64{16, 24, 32, 40, 48, 56}
 	tiles := []int64{25, 30, 37, 41, 47, 55, 61}
 	leaning := []int64{25, 30, 34, 37, 41, 47, 48, 55, 61}
@@ -197,7 +198,9 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		most      float64 // of the accesses of a routine that is not certified, the share that is at least
 	}{
 		{"-O2 -DMATMUL", mixed, []int64{64}, "kernel", true, 0},
-		{"-O2 -DMATMUL -DHEAP", mixed, []int64{130}, "kernel", true, 0}, // from brk to mmap
+		{"-O2 -DMATMUL -DHEAP", mixed, []int64{130}, "kernel", true, 0},            // from brk to mmap
+		{"-O2 -DTURNS -DHEAP", even, []int64{64, 130, 160}, "kernel", true, 0},     // the same, of arrays that references go between
+		{"-O2 -DTURNS -DHEAP -DACROSS", even, []int64{160}, "kernel", false, 0.85}, // and out of
 		{"-O2 -DCHOLESKY", mixed, []int64{99}, "kernel", true, 0},
 		{"-O2 -DTAIL", mixed, []int64{99}, "step", true, 0},
 		{"-O2 -DSTENCIL -DHEAP", []int64{8, 9, 11, 12, 14, 16}, []int64{32}, "sweep", true, 0},

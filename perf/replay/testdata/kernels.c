@@ -100,6 +100,28 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 	}
 	c[0] = a[0];
 }
+#elif defined(TURNS) // two arrays, one read and one written, and the other way round
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+#ifdef ACROSS // both arrays in one loop
+	double *first = a < b ? a : b;
+#endif
+	for (int t = 0; t < 8; t++) {
+		for (int i = 1; i < n - 1; i++)
+			for (int j = 1; j < n - 1; j++)
+				b[i * n + j] = a[i * n + j - 1] + a[(i + 1) * n + j];
+		double *other = a;
+		a = b;
+		b = other;
+	}
+	for (int i = 0; i < n * n; i++)
+		c[0] += a[i];
+#ifdef ACROSS
+	for (int i = 0; i < n * n + n; i++)
+		c[1] += first[i];
+#endif
+}
 #elif defined(TILED)
 #define WORDS (long)n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
