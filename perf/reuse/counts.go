@@ -1,5 +1,7 @@
 package reuse
 
+import "math/bits"
+
 const (
 	// nearBins is the number of shortest distances with counters allocated from
 	// the start; it covers the widest front and the blocks of most loops.
@@ -14,15 +16,19 @@ const (
 
 // counts holds the histograms of all groups during collection.
 type counts struct {
-	near  [][nearBins]uint64 // group, distance
-	cold  []uint64           // group
-	pages []uint32           // group, bin / pageBins → page; 0: none
-	bins  []uint64           // page, bin % pageBins
-	last  []lastBin          // group
+	near  [][nearBins]uint64  // group, distance
+	cold  []uint64            // group
+	pages []uint32            // group, bin / pageBins → page; 0: none
+	bins  []uint64            // page, bin % pageBins
+	last  [][lastBins]lastBin // group, octave of a distance modulo lastBins
 }
 
-// lastBin is the bin that a group's latest long distance was counted in: that of
-// the next one is often the same.
+// lastBins is a power of two. The distances of a reference often are of few kinds that
+// take turns, such as those within a row of an array and those from one row to the next.
+const lastBins = 4
+
+// lastBin is the bin that a group's latest distance of some octaves was counted in: that
+// of the next one is often the same.
 type lastBin struct {
 	lo, width uint32
 	at        uint64 // in counts.bins
@@ -73,7 +79,7 @@ func (c *counts) addMany(group, d uint32, n uint64) {
 }
 
 func (c *counts) addFar(group, d uint32, n uint64) {
-	last := &c.last[group]
+	last := &c.last[group][bits.Len32(d)%lastBins]
 	if d-last.lo >= last.width {
 		bin := binOf(d)
 		page := &c.pages[uint64(group)*pagesEach+uint64(bin>>pageBits)]

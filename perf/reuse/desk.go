@@ -52,13 +52,20 @@ func heldAt(mark uint32) (uint8, bool) {
 	return uint8(mark>>lineBits<<6 | mark&63), mark>>6&7 == heldWord
 }
 
+// allSpare is the spare of an empty desk. Places are taken from its front, so that those
+// in use are mostly the first.
+var allSpare = func() (list [deskSlots]uint8) {
+	for i := range list {
+		list[i] = uint8(i)
+	}
+	return list
+}()
+
 // reset empties the desk.
 func (d *desk) reset() {
 	d.n, d.now = 0, 0
 	d.live = [deskSlots / 64]uint64{}
-	for i := range d.spare {
-		d.spare[i] = uint8(i)
-	}
+	d.spare = allSpare
 }
 
 // add holds a block as the latest and returns its place. A slot must be left.

@@ -212,6 +212,7 @@ func (k *stack) rebase() {
 // push puts e, which leaves the front, on the time line.
 func (k *stack) push(e entry) {
 	if k.line.full() {
+		k.taker.done()
 		k.line.renumber(k.table.last)
 	}
 	k.table.last[e] = k.line.put(e)

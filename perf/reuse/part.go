@@ -103,5 +103,6 @@ func (s *stackPart) join() {
 func (s *stackPart) shrink() {
 	s.table, s.line = newTable(s.blockBits()), newTimeline(s.window, leafSize-1)
 	s.firsts, s.twins = touches{}, nil
+	s.forgetLeaves()
 	s.clear()
 }

@@ -1,6 +1,10 @@
 package reuse
 
-import "presage/perf/trace/affine"
+import (
+	"slices"
+
+	"presage/perf/trace/affine"
+)
 
 // runPhases is run for a loop whose shape is known: at is the phase of its first
 // iteration. Accesses that are not fresh have a distance that their phase knows,
@@ -11,30 +15,31 @@ func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) 
 	k.openDesk()
 	k.clearDesk(len(k.streams))
 	k.iterate(0, count, weight)
-	mask := len(s.Phases) - 1
-	k.shelve(uint32(len(s.Phases[at&mask].Latest)))
+	phases := len(s.Phases)
+	at &= phases - 1
+	k.shelve(uint32(len(s.Phases[at].Latest)))
 	s.Count(at+1, count-1, weight)
-	events := k.events[:0]
-	for i := uint32(1); i < count; {
-		p := &s.Phases[(at+int(i))&mask]
-		for _, f := range p.Fresh {
-			x := &k.streams[f.Stream]
-			events = append(events, event{block: x.Block(i), label: x.Label, held: f.Held})
-		}
-		for _, f := range p.Left {
-			events = append(events, event{block: k.streams[f].Block(i - 1), left: true})
-		}
-		if len(events) >= sieve {
-			k.follow(events, weight)
-			events = events[:0]
-		}
-		i += p.Skip
+	for i := range k.streams {
+		w := &k.walks[i]
+		w.base, w.advance = s.Base(&k.streams[i], at)
+		w.label = k.streams[i].Label
 	}
-	k.follow(events, weight)
-	k.events = events
+	from := at + 1
+	for turn, rest := uint64(0), int(count-1); rest > 0; turn++ {
+		if to := min(phases, from+rest); to > from {
+			k.meet(s, from, to, turn)
+			rest -= to - from
+		}
+		from = 0
+		if len(k.fresh) >= sieve || len(k.left) >= sieve {
+			k.follow(weight)
+		}
+	}
+	k.follow(weight)
+	k.taker.done()
 	k.desk.reset()
 	last := count - 1
-	for _, f := range s.Phases[(at+int(last))&mask].Latest {
+	for _, f := range s.Phases[(at+int(last))&(phases-1)].Latest {
 		block := k.streams[f].Block(last)
 		e, _ := k.table.find(block)
 		k.table.last[e] = heldMark(k.desk.add(block, e))
@@ -42,46 +47,103 @@ func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) 
 	k.accesses += uint64(count) * uint64(len(k.streams)) * weight
 }
 
-// event is a block that an iteration accesses first, after held others, or that it
-// leaves behind.
-type event struct {
-	block uint64
-	label uint32
-	held  uint32
-	left  bool
+// walk is a stream on its way through a loop.
+type walk struct {
+	base    uint64 // of its blocks in the first turn of phases
+	advance uint64 // from one turn to the next
+	leaf    uint64 // the first block of that of the table which has the latest block
+	entry   entry  // of leaf
+	label   uint32
+}
+
+// entryOf returns the entry of a block that the stream moves to or leaves.
+func (w *walk) entryOf(t *table, block uint64) entry {
+	if block-w.leaf >= leafSize {
+		w.find(t, block)
+	}
+	return w.entry + entry(block-w.leaf)
+}
+
+// find makes leaf that which has a block.
+func (w *walk) find(t *table, block uint64) {
+	e, ok := t.find(block)
+	if !ok {
+		e = t.add(block)
+	}
+	w.leaf, w.entry = block&^(leafSize-1), e&^(leafSize-1)
+}
+
+// freshBlock is a block that an iteration accesses first, after held others and after left
+// of those in stack.left.
+type freshBlock struct {
+	entry      entry
+	label      uint32
+	held, left uint32
+}
+
+// meet lists the blocks that iterations access first, and those that they leave behind, in
+// the phases from one up to another of a turn.
+func (k *stack) meet(s *affine.Shape, from, to int, turn uint64) {
+	fresh, left := s.Moves(from, to)
+	passed := uint32(len(k.left) - s.LeftBefore(from))
+	met := len(k.fresh)
+	k.fresh = slices.Grow(k.fresh, len(fresh))[:met+len(fresh)]
+	list := k.fresh[met:][:len(fresh)]
+	for i := range fresh {
+		m := &fresh[i]
+		w := &k.walks[m.Stream%loopRefs]
+		list[i] = freshBlock{w.entryOf(&k.table, w.base+w.advance*turn+m.By), w.label, uint32(m.Held), passed + m.Lefts}
+	}
+	met = len(k.left)
+	k.left = slices.Grow(k.left, len(left))[:met+len(left)]
+	entries := k.left[met:][:len(left)]
+	for i := range left {
+		m := &left[i]
+		w := &k.walks[m.Stream%loopRefs]
+		entries[i] = w.entryOf(&k.table, w.base+w.advance*turn+m.By)
+	}
 }
 
 // follow takes fresh blocks off the time line and puts those left on it. As in
-// settle, it looks up all table entries before it uses any, so that cache misses
-// overlap.
-func (k *stack) follow(events []event, weight uint64) {
-	if cap(k.found) < len(events) {
-		k.found = make([]entry, 2*len(events))
-	}
-	found := k.found[:len(events)]
-	for i := range events {
-		e, ok := k.table.find(events[i].block)
-		if !ok {
-			e = k.table.add(events[i].block)
-		}
-		found[i] = e
-	}
+// settle, it looks all slots up before it uses any, so that cache misses overlap.
+// All are taken before any is put, which only adds to their distances, unless a block that
+// was left is fresh again.
+func (k *stack) follow(weight uint64) {
+	last, fresh := k.table.last, k.fresh
 	var touch uint32
-	for i := range events {
-		if !events[i].left {
-			touch += uint32(k.line.lines[k.table.last[found[i]]>>lineBits][lineCount])
-		}
+	for i := range fresh {
+		touch += uint32(k.line.lines[last[fresh[i].entry]>>lineBits][lineCount])
 	}
 	k.touched = touch
-	for i := range events {
-		switch x, last := &events[i], k.table.last[found[i]]; {
-		case x.left:
-			k.push(found[i])
-		case last != 0:
-			k.counts.addMany(x.label, x.held+k.line.take(last), weight)
-		default:
-			k.first(found[i], x.label)
+	put := uint32(0)
+	for i := range fresh {
+		x := &fresh[i]
+		s := last[x.entry]
+		if s>>6&7 == heldWord {
+			k.pushAll(k.left[put:x.left])
+			put = x.left
+			s = last[x.entry]
 		}
+		last[x.entry] = heldMark(0)
+		if s == 0 {
+			k.first(x.entry, x.label)
+			continue
+		}
+		k.counts.addMany(x.label, x.held+x.left-put+k.taker.take(s), weight)
+	}
+	k.pushAll(k.left[put:])
+	k.fresh, k.left = k.fresh[:0], k.left[:0]
+}
+
+// pushAll pushes all of list.
+func (k *stack) pushAll(list []entry) {
+	for len(list) > 0 {
+		if k.line.full() {
+			k.taker.done()
+			k.line.renumber(k.table.last)
+		}
+		n := k.line.putSome(list, k.table.last)
+		list = list[n:]
 	}
 }
 

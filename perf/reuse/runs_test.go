@@ -97,3 +97,40 @@ func TestRunsOfRows(t *testing.T) {
 		}
 	})
 }
+
+// TestRunsThatFollow does the same for streams of one loop that come to the blocks of
+// others some iterations later, upward and downward, in loops long enough for several
+// batches of blocks.
+func TestRunsThatFollow(t *testing.T) {
+	plan := planOf(0, 1, 2)
+	for behind := uint64(1); behind < 80; behind += 3 {
+		for _, step := range []int64{8, -8, 24, 72} {
+			b := new(trace.Batch)
+			for row := range uint64(4) {
+				loop := trace.Loop{Count: 2000}
+				for ref := range uint64(3) {
+					at := 1<<20 + 64*(3*row+40+behind*ref)
+					if step > 0 {
+						at = 1<<20 + 64*(3*row+40+behind*(2-ref))
+					}
+					loop.Strides = append(loop.Strides, trace.Stride{First: trace.Tag(trace.RefID(ref), 8) | trace.Access(at), Step: step})
+				}
+				b.AddRun(loop)
+			}
+			plain := new(trace.Batch)
+			b.Expand(plain)
+			var results [2]*Result
+			for i, batch := range []*trace.Batch{plain, b} {
+				c, err := newCollector(plan, Options{}, tuning{window: 4000})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Observe(batch)
+				results[i] = c.Result()
+			}
+			if diff := cmp.Diff(results[0], results[1]); diff != "" {
+				t.Fatalf("%d blocks behind, by %d bytes: -without runs +with:\n%s", behind, step, diff)
+			}
+		}
+	}
+}

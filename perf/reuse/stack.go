@@ -51,8 +51,10 @@ type stack struct {
 	shape   *affine.Shape // of the loop at hand; nil: not known, or none
 	phase   int           // of its first iteration
 	again   again
-	events  []event
-	found   []entry        // of the events' blocks
+	walks   [loopRefs]walk
+	fresh   []freshBlock
+	left    []entry
+	taker   taker
 	pieces  []trace.Piece  // of the batch at hand
 	buffer  []trace.Access // of a loop that is expanded
 }
@@ -105,7 +107,9 @@ func newStack(l layout, window int) *stack {
 	for log := range k.ends {
 		k.ends[log] = endOf(log, l.shift)
 	}
+	k.forgetLeaves()
 	k.haunt()
+	k.taker.on(&k.line)
 	return k
 }
 
@@ -116,6 +120,13 @@ func endOf(log int, shift uint) uint64 {
 		return 0
 	}
 	return (block - size + 1) << 24
+}
+
+// forgetLeaves is for a new table.
+func (k *stack) forgetLeaves() {
+	for i := range k.walks {
+		k.walks[i].leaf, k.walks[i].entry = ghostBlock, 0
+	}
 }
 
 // haunt fills the front with ghosts: blocks that no access can touch. They sink

@@ -2,36 +2,47 @@ package reuse
 
 import "math/bits"
 
-// takerLines is the number of lines that a taker remembers: the streams of most
-// loops, each of which takes slots in ascending order.
-const takerLines = 4
+// takerLines, a power of two, is the number of lines that a taker remembers: the streams
+// of most loops, each of which takes slots in ascending order.
+const takerLines = 8
 
-// A taker removes many slots of a time line, between which none is added. What it
-// takes from a few lines at hand it applies to the tree when it goes on to others:
-// regular programs touch blocks again in the order in which they touched them, and
-// the next slot is mostly in a line at hand. Where few are, it takes each by itself.
-//
-// Invariant: after is the number of live slots in lines after line at, and gone how
-// many were taken from it since it came to hand, which the tree does not know yet.
+// A taker removes many slots of a time line. What it takes from a few lines at hand it
+// applies to the tree when it goes on to others: regular programs touch blocks again in
+// the order in which they touched them, and the next slot is mostly in a line at hand.
+// Where few are, it takes each by itself. Slots may be added in between; for all else
+// that the time line is asked, done comes first.
 type taker struct {
 	t     *timeline
-	lines [takerLines]takenLine
-	last  int // of lines, used last
+	lines [takerLines]takenLine // each in one of two places that its number determines
+	taken lanes                 // from lines before each: see takenLine
 
 	looked, missed int
-	off            int // slots that are taken by themselves
+	off            int    // slots that are taken by themselves
+	turn           uint32 // which place is given up next
 }
 
+// lanes are counters of 16 bits, one for each line at hand. They suffice: without a look at
+// another line there are no more slots to take than those lines have, and each look folds
+// them once there were takerLook.
+type lanes [takerLines / 4]uint64
+
+func (x *lanes) at(i uint32) uint32 { return uint32(x[i/4]>>(i%4*16)) & 0xffff }
+
 // takenLine is a line at hand. It is none if it has noLine for at.
+//
+// Invariants: before, less its lane of taker.taken, is the number of live slots in the
+// lines before; gone is how many were taken from this one since it came to hand, which the
+// tree does not know yet; later has a 1 for each line at hand that comes later.
 type takenLine struct {
-	at    uint32
-	after uint32
-	live  uint32 // in the line, before now
-	gone  uint32
+	at     uint32
+	before uint32
+	gone   uint32
+	later  lanes
 }
 
 const (
-	noLine = ^uint32(0)
+	noLine = maxLines // later than all others
+	noLane = takerLines
 
 	// Of every takerLook slots at least half must be in lines at hand; else the next
 	// takerOff are taken by themselves.
@@ -41,7 +52,7 @@ const (
 
 // on makes k take slots of t.
 func (k *taker) on(t *timeline) {
-	k.t, k.last, k.looked, k.missed, k.off = t, 0, 0, 0, 0
+	*k = taker{t: t}
 	for i := range k.lines {
 		k.lines[i].at = noLine
 	}
@@ -49,60 +60,75 @@ func (k *taker) on(t *timeline) {
 
 // take is timeline.take.
 func (k *taker) take(s uint32) uint32 {
+	t := k.t
 	at := s >> lineBits
-	l := &k.lines[k.last]
-	if l.at != at {
-		if k.off > 0 {
-			k.off--
-			return k.t.take(s)
-		}
-		l = k.find(at)
-		if l == nil {
-			return k.t.take(s)
+	lane := at % (takerLines / 2) * 2
+	if k.lines[lane].at != at {
+		lane++
+		if k.lines[lane].at != at {
+			if lane = k.hold(at); lane == noLane {
+				return t.take(s)
+			}
 		}
 	}
-	line := &k.t.lines[at]
+	l := &k.lines[lane%takerLines]
+	line := &t.lines[at]
 	word := s >> 6 & 7
 	bit := uint64(1) << (s & 63)
-	before := uint32(bits.OnesCount64(line[word]&(bit-1))) + uint32(line[lineCount]>>(laneBits*word))&laneMask
+	before := l.before - k.taken.at(lane)
+	before += uint32(bits.OnesCount64(line[word]&(bit-1))) + uint32(line[lineCount]>>(laneBits*word))&laneMask
 	line[word] &^= bit
 	line[lineCount] -= laneOnes << (laneBits * (word + 1) & 63)
-	k.t.live--
-	l.live--
 	l.gone++
-	for i := range k.lines {
-		o := &k.lines[i]
-		if o.at < at {
-			o.after--
-		}
-	}
+	k.taken[0] += l.later[0]
+	k.taken[1] += l.later[1]
+	t.live--
 	k.looked++
-	return l.after + l.live - before
+	return t.live - before
 }
 
-// find brings line at to hand. It returns nil where that does not pay.
-func (k *taker) find(at uint32) *takenLine {
+// fold makes lanes count from 0.
+func (k *taker) fold() {
 	for i := range k.lines {
-		if k.lines[i].at == at {
-			k.last = i
-			return &k.lines[i]
-		}
+		k.lines[i].before -= k.taken.at(uint32(i))
+	}
+	k.taken, k.looked, k.missed = lanes{}, 0, 0
+}
+
+// hold brings line at to hand and returns its lane, or noLane where that does not pay.
+func (k *taker) hold(at uint32) (lane uint32) {
+	if k.off > 0 {
+		k.off--
+		return noLane
 	}
 	k.missed++
-	if k.looked++; k.looked >= takerLook {
+	if k.looked >= takerLook {
 		dense := 2*k.missed < k.looked
-		k.looked, k.missed = 0, 0
+		k.fold()
 		if !dense {
 			k.done()
 			k.off = takerOff
-			return nil
+			return noLane
 		}
 	}
-	k.last = (k.last + 1) % takerLines
-	l := &k.lines[k.last]
-	k.settle(l)
-	k.load(l, at)
-	return l
+	lane = at%(takerLines/2)*2 + k.turn%2
+	k.turn++
+	k.settle(&k.lines[lane])
+	now := takenLine{at: at, before: k.t.before(at) + k.taken.at(lane)}
+	for i := range uint32(takerLines) {
+		o := &k.lines[i]
+		o.later[lane/4] &^= 0xffff << (lane % 4 * 16)
+		switch {
+		case o.at < at:
+			now.before -= o.gone
+			o.later[lane/4] |= 1 << (lane % 4 * 16)
+		case o.at > at:
+			now.later[i/4] |= 1 << (i % 4 * 16)
+		}
+	}
+	now.later[lane/4] &^= 1 << (lane % 4 * 16) // it was none before
+	k.lines[lane] = now
+	return lane
 }
 
 // settle applies what was taken from a line to the tree.
@@ -116,26 +142,6 @@ func (k *taker) settle(l *takenLine) {
 		k.t.lower(l.at, l.gone)
 	}
 	l.at = noLine
-}
-
-// load makes l that of a line.
-func (k *taker) load(l *takenLine, at uint32) {
-	t := k.t
-	line := &t.lines[at]
-	now := t.now >> lineBits
-	*l = takenLine{at: at}
-	if at == now {
-		l.live = t.now&(1<<lineBits-1) - t.gone
-		return
-	}
-	l.live = uint32(line[lineCount]>>(laneBits*(lineCount-1)))&laneMask + uint32(bits.OnesCount64(line[lineCount-1]))
-	before := t.before(at)
-	for i := range k.lines {
-		if o := &k.lines[i]; o.at < at {
-			before -= o.gone
-		}
-	}
-	l.after = t.live - before - l.live
 }
 
 // done applies all that was taken.

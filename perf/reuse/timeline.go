@@ -240,11 +240,31 @@ func (t *timeline) put(e entry) uint32 {
 	s := t.now
 	t.owner[s] = e
 	t.live++
-	t.now = next(s)
-	if t.now&(1<<lineBits-1) == 0 {
+	t.now++
+	if t.now&(1<<lineBits-1) == lineSlots {
 		t.leave(s >> lineBits)
+		t.now = next(s)
 	}
 	return s
+}
+
+// putSome gives the next slots of one line to the first of list, updates last, and returns
+// their number.
+func (t *timeline) putSome(list []entry, last []uint32) int {
+	s := t.now
+	n := min(len(list), lineSlots-int(s&(1<<lineBits-1)))
+	owner := t.owner[s:][:n]
+	for i, e := range list[:n] {
+		owner[i] = e
+		last[e] = s + uint32(i)
+	}
+	t.live += uint32(n)
+	t.now += uint32(n)
+	if t.now&(1<<lineBits-1) == lineSlots {
+		t.leave(s >> lineBits)
+		t.now = next(t.now - 1)
+	}
+	return n
 }
 
 // next returns the slot number after s.

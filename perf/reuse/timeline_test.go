@@ -45,14 +45,26 @@ func TestTimeline(t *testing.T) {
 		}
 	}
 	take := func(s uint32) { takeBy(line.take, s) }
+	var taker taker
+	taker.on(&line)
 	for !line.full() {
 		all = append(all, line.put(0))
+		by := taker.take // while slots are added
+		if len(all)/5000%2 == 0 {
+			taker.done()
+			by = line.take
+		}
 		if len(all)%97 == 0 {
-			take(all[len(all)-1-rng.IntN(min(len(all), 400))])
-			take(all[rng.IntN(len(all))])
+			takeBy(by, all[len(all)-1-rng.IntN(min(len(all), 400))])
+			takeBy(by, all[rng.IntN(len(all))])
+		}
+		for _, back := range []int{700, 1500, 5000} { // slots side by side
+			if n := len(all); n > back && n%3 == 0 {
+				takeBy(by, all[n-back])
+			}
 		}
 	}
-	var taker taker
+	taker.done()
 	for range 40 { // slots side by side, and far apart
 		taker.on(&line)
 		at := [3]int{rng.IntN(len(all) - 1000), rng.IntN(len(all) - 1000), len(all) - 1000}

@@ -68,7 +68,7 @@ func TestPhases(t *testing.T) {
 			p := &shape.Phases[(phase+int(at))%len(shape.Phases)]
 			checkPhase(t, p, streams, at)
 		}
-		checkSkips(t, shape)
+		checkMoves(t, shape, streams, phase, count)
 		checkCount(t, shape, phase, count)
 	}
 	if found < 100 {
@@ -76,24 +76,34 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// checkSkips: skipping from any phase on finds all with fresh or left blocks, in order.
-func checkSkips(t *testing.T, s *Shape) {
+// checkMoves: the moves of iterations 1 to count are those of their phases.
+func checkMoves(t *testing.T, s *Shape, streams []Stream, phase int, count uint32) {
 	t.Helper()
 	n := len(s.Phases)
-	for from := range s.Phases {
-		var want, got []int
-		for i := from + 1; i <= from+n; i++ {
-			if p := &s.Phases[i%n]; len(p.Fresh)+len(p.Left) > 0 {
-				want = append(want, i)
+	for at := uint32(1); at < count; at++ {
+		turn, now := uint64(phase+int(at))/uint64(n), (phase+int(at))%n
+		p := &s.Phases[now]
+		for to := now + 1; to <= n; to++ {
+			fresh, left := s.Moves(now, to)
+			if to > now+1 {
+				fresh, left = fresh[:len(p.Fresh)], left[:len(p.Left)]
 			}
-		}
-		for i := from + int(s.Phases[from].Skip); i <= from+n; i += int(s.Phases[i%n].Skip) {
-			if p := &s.Phases[i%n]; len(p.Fresh)+len(p.Left) > 0 {
-				got = append(got, i)
+			if len(fresh) != len(p.Fresh) || len(left) != len(p.Left) {
+				t.Fatalf("phase %d of %+v: %d fresh blocks, %d left", now, p, len(fresh), len(left))
 			}
-		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("from phase %d of %d: %d, want %d", from, n, got, want)
+			for i, m := range fresh {
+				base, advance := s.Base(&streams[m.Stream], phase)
+				want := Move{p.Fresh[i].Stream, uint8(p.Fresh[i].Held), streams[m.Stream].Block(at) - base - turn*advance, uint32(s.LeftBefore(now))}
+				if m != want {
+					t.Fatalf("iteration %d of %+v: fresh %+v, want %+v", at, streams, m, want)
+				}
+			}
+			for i, m := range left {
+				base, advance := s.Base(&streams[m.Stream], phase)
+				if m.Stream != p.Left[i] || base+turn*advance+m.By != streams[m.Stream].Block(at-1) {
+					t.Fatalf("iteration %d of %+v: left %+v, want the block of %d", at, streams, m, p.Left[i])
+				}
+			}
 		}
 	}
 }

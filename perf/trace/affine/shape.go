@@ -20,7 +20,18 @@ type Shape struct {
 	// phase p is in phase (p+i) mod their number.
 	Phases []Phase
 
+	// Fresh and Left moves of all phases, in order.
+	Fresh, Left []Move
+
 	key []feature
+}
+
+// Move is a Fresh access, or a Left block.
+type Move struct {
+	Stream uint8
+	Held   uint8  // of Fresh
+	By     uint64 // the block, less that of the stream's address in phase 0: see Shape.Base
+	Lefts  uint32 // of Fresh: the number of moves of Shape.Left before it
 }
 
 // Phase is one kind of iteration, other than the first of a loop. It names
@@ -40,9 +51,9 @@ type Phase struct {
 
 	Times uint64 // for the caller to count executions
 
-	// Skip is the number of iterations to the next one with Fresh or Left accesses, or to
-	// the next in this phase if there is none before.
-	Skip uint32
+	// FreshAt and LeftAt are the numbers of moves of Shape.Fresh and of Shape.Left in the
+	// phases up to this one.
+	FreshAt, LeftAt int
 }
 
 // Fresh is an access to a block, after Held others were accessed in this iteration
@@ -386,22 +397,49 @@ func (s *Shape) build(phases int, shift uint) {
 			}
 		}
 	}
-	s.skips()
+	s.list(blockOf)
 }
 
-// skips sets the Skip of phases.
-func (s *Shape) skips() {
-	mask := len(s.Phases) - 1
+// list sets the moves of all phases.
+func (s *Shape) list(blockOf func(stream, iteration int) uint64) {
 	for at := range s.Phases {
-		n := 1
-		for n <= mask {
-			if p := &s.Phases[(at+n)&mask]; len(p.Fresh)+len(p.Left) > 0 {
-				break
-			}
-			n++
+		p := &s.Phases[at]
+		by := func(stream uint8, at int) uint64 { return blockOf(int(stream), at) - blockOf(int(stream), 0) }
+		for _, f := range p.Fresh {
+			s.Fresh = append(s.Fresh, Move{f.Stream, uint8(f.Held), by(f.Stream, at), uint32(len(s.Left))})
 		}
-		s.Phases[at].Skip = uint32(n)
+		for _, f := range p.Left {
+			s.Left = append(s.Left, Move{Stream: f, By: by(f, at-1)})
+		}
+		p.FreshAt, p.LeftAt = len(s.Fresh), len(s.Left)
 	}
+}
+
+// Moves returns the moves of the phases from one up to another.
+func (s *Shape) Moves(from, to int) (fresh, left []Move) {
+	first := 0
+	if from > 0 {
+		first = s.Phases[from-1].FreshAt
+	}
+	last := &s.Phases[to-1]
+	return s.Fresh[first:last.FreshAt], s.Left[s.LeftBefore(from):last.LeftAt]
+}
+
+// LeftBefore returns the number of moves of Left in the phases before one.
+func (s *Shape) LeftBefore(phase int) int {
+	if phase == 0 {
+		return 0
+	}
+	return s.Phases[phase-1].LeftAt
+}
+
+// Base returns the block of a stream's address in phase 0 for a loop that begins in phase
+// at, and the number of blocks from there to that of as many iterations later as the shape
+// has phases.
+func (s *Shape) Base(f *Stream, at int) (block, advance uint64) {
+	shift := f.shift & 63
+	block = uint64(int64(f.First-f.Step*uint64(at)) >> shift)
+	return block, uint64(int64(f.Step*uint64(len(s.Phases))) >> shift)
 }
 
 // Count adds weight to the Times of each of n iterations, the first of which is in phase
