@@ -198,7 +198,7 @@ func (j *judgement) leavesOut(i int, start *Follower) uint64 {
 	done := j.replayed.Visits[i]
 	if start != nil {
 		done += start.Real.Visits[i]
-		if j.past(i, start) || !j.ahead()[i] {
+		if j.past(i, start) {
 			return 0
 		}
 	}
@@ -220,28 +220,6 @@ func (j *judgement) past(i int, start *Follower) bool {
 		return false
 	}
 	return j.ends[i] > 0 && 2*j.ends[i]*j.Accesses() <= float64(start.Real.Accesses)
-}
-
-// ahead reports for each place whether some run went to it, however far, from the place at
-// which the replay began. The others are over: such as a buffer's clearing at the beginning,
-// which a run of a larger size has no need of, as its memory is mapped.
-func (j *judgement) ahead() []bool {
-	if j.reached != nil {
-		return j.reached
-	}
-	j.reached = make([]bool, len(j.prog.Places))
-	j.reached[j.start.place] = true
-	for todo := []int32{j.start.place}; len(todo) > 0; {
-		at := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, next := range j.prog.Places[at].Next {
-			if next.To >= 0 && !j.reached[next.To] {
-				j.reached[next.To] = true
-				todo = append(todo, next.To)
-			}
-		}
-	}
-	return j.reached
 }
 
 // nearlyAll is the share of the certain accesses of which the end is Amid's.

@@ -301,23 +301,6 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 	}
 }
 
-// TestWhatIsOverIsNotExpected: small arrays are cleared in the heap before the loops. At a
-// size that has them mapped nobody clears them, which the start of the run shows, so that
-// the replay lacks nothing.
-func TestWhatIsOverIsNotExpected(t *testing.T) {
-	prog := compile(t, "-O2 -DMATMUL -DHEAP -DCLEARED")
-	m := learn(t, prog, codeOf(t, prog), 40, 50, 60, 72, 84, 100)
-	_, small := replayed(t, m, prog, 40, early)
-	_, large := replayed(t, m, prog, 130, early)
-	clears := refsOf(prog, "memset")
-	if small.Of(clears...).Accesses < 1000 {
-		t.Fatalf("%d accesses clear arrays of 40 rows: the test tests nothing", small.Of(clears...).Accesses)
-	}
-	if s := large.Of(clears...); s.Doubtful > 100 || large.LeftOut > 100 {
-		t.Errorf("of arrays of 130 rows, %d accesses that clear are in doubt, and %d are left out: %q", s.Doubtful, large.LeftOut, s.Reasons)
-	}
-}
-
 // checkCertified compares what is certified, and returns the number of misses
 // compared.
 func checkCertified(t *testing.T, n int64, prog *subject.Program, plan *trace.Plan, c *Certificate, got, want *tally) (compared uint64) {

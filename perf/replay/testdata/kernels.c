@@ -21,11 +21,7 @@ static int atoi(const char *s)
 #define NOINLINE __attribute__((noinline, noclone))
 
 #ifdef HEAP
-#ifdef CLEARED
-static double *take(long count) { return calloc(count, sizeof(double)); }
-#else
 static double *take(long count) { return malloc(count * sizeof(double)); }
-#endif
 #else
 static double pool[1 << 24];
 static long used;
