@@ -153,3 +153,30 @@ func TestFootprintThatLeaps(t *testing.T) {
 		}
 	}
 }
+
+// TestFootprintThatFalls: memory that is less where malloc turns to mappings is no leap, and
+// its function is that of all sizes.
+func TestFootprintThatFalls(t *testing.T) {
+	var sizes []fit.Point
+	blocks := make([][]float64, 1)
+	for _, n := range []float64{8, 10, 13, 16, 20, 24} {
+		count := 400 + 250*n
+		if n > 18 {
+			count -= 900
+		}
+		sizes, blocks[0] = append(sizes, fit.Point{"n": n}), append(blocks[0], count)
+	}
+	plain, err := FitFootprint(sizes, []uint64{64}, blocks, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turned, err := FitFootprint(sizes, []uint64{64}, blocks, []uint64{0, 0, 0, 0, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []float64{8, 24, 96} {
+		if got, want := turned.Blocks(64, fit.Point{"n": n}), plain.Blocks(64, fit.Point{"n": n}); got != want {
+			t.Errorf("%g blocks at %g, %g by the function of all sizes", got, n, want)
+		}
+	}
+}

@@ -114,7 +114,8 @@ func (w *widening) outwards(lo, hi int) ([]jump, error) {
 }
 
 // beyond returns by how many blocks of each size the memory touched at a size is more
-// than what that at the sizes from lo on and below hi foretells.
+// than what that at the sizes from lo on and below hi foretells, or less if it is below
+// them: with the size comes fresh memory, and what falls is no leap.
 func (w *widening) beyond(lo, hi, at int) ([]float64, error) {
 	c := &counter{sizes: w.sizes[lo:hi]}
 	more := make([]float64, len(w.blocks))
@@ -123,7 +124,8 @@ func (w *widening) beyond(lo, hi, at int) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		if off := b[at] - f.Eval(w.sizes[at]); math.Abs(off) > leastJump*b[at] {
+		off := b[at] - f.Eval(w.sizes[at])
+		if up := (off > 0) == (at >= hi); up && math.Abs(off) > leastJump*b[at] {
 			more[i] = off
 		}
 	}
