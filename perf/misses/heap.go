@@ -41,19 +41,6 @@ func turnsToMappings(runs *locality.Runs) string {
 		low.Mappings, low.Point, high.Mappings, high.Point, mapThreshold>>10)
 }
 
-// mappingsOf returns the number of mappings that some runs made, or nil if that is not
-// known.
-func mappingsOf(runs *locality.Runs, some []int) []uint64 {
-	var of []uint64
-	for _, r := range some {
-		if runs.Runs[r].HeapPeak == 0 {
-			return nil
-		}
-		of = append(of, runs.Runs[r].Mappings)
-	}
-	return of
-}
-
 const (
 	// fewBlocks bounds a heap, in blocks that are just not mapped: a larger one is
 	// probably made of many small blocks, which never are.

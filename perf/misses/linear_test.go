@@ -32,7 +32,7 @@ func TestLinearMemory(t *testing.T) {
 			blocks[0] = append(blocks[0], math.Ceil(c.bytes(n)/block))
 		}
 		var err error
-		if m.footprint, err = scaling.FitFootprint(sizes, []uint64{block}, blocks, nil); err != nil {
+		if m.footprint, err = scaling.FitFootprint(sizes, []uint64{block}, blocks); err != nil {
 			t.Fatal(err)
 		}
 		if got := m.linearMemory("n"); got != c.want {

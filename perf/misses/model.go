@@ -285,7 +285,7 @@ func (m *Model) fitFootprint(without int) (*scaling.Footprint, error) {
 			blocks[b] = append(blocks[b], float64(coldOf(&runs.Runs[r], b)))
 		}
 	}
-	f, err := scaling.FitFootprint(sizes, runs.BlockBytes(), blocks, mappingsOf(runs, kept))
+	f, err := scaling.FitFootprint(sizes, runs.BlockBytes(), blocks)
 	if err != nil {
 		return nil, fmt.Errorf("perf: footprint: %w", err)
 	}

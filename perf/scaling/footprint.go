@@ -25,12 +25,10 @@ import (
 //
 // The counts of a group are no smooth function of the size where another group
 // is the first to touch the data, as when an allocator begins to take fresh pages
-// from the system, which need not be cleared. Their sum is, but where memory that one
-// call used after the other becomes memory of each: there it leaps (see jump).
+// from the system, which need not be cleared. Their sum is.
 type Footprint struct {
 	blockBytes []uint64 // ascending
-	jumps      []jump
-	smallest   fit.Func // blocks of the first size, without jumps
+	smallest   fit.Func // blocks of the first size
 	others     []blocksOf
 }
 
@@ -45,35 +43,9 @@ type blocksOf struct {
 }
 
 // FitFootprint fits the number of blocks touched at each size: blocks[i][k] is
-// that of blocks of blockBytes[i] bytes at sizes[k]. Block sizes are ascending. Sizes
-// with another number in ways took their memory in another way, such as from mappings
-// and not from the heap; nil if that is not known. It fails where Fit does.
-func FitFootprint(sizes []fit.Point, blockBytes []uint64, blocks [][]float64, ways []uint64) (*Footprint, error) {
-	plain, err := fitFootprint(sizes, blockBytes, blocks)
-	if err != nil {
-		return nil, err
-	}
-	jumps, err := jumpsOf(sizes, blockBytes, blocks, ways)
-	if err != nil || len(jumps) == 0 {
-		return plain, nil // a stretch of sizes that no function fits has no jumps
-	}
-	f := &Footprint{blockBytes: blockBytes, jumps: jumps}
-	without := make([][]float64, len(blocks))
-	for i := range blocks {
-		for k, b := range blocks[i] {
-			without[i] = append(without[i], b-f.jumped(i, sizes[k]))
-		}
-	}
-	leaping, err := fitFootprint(sizes, blockBytes, without)
-	if err != nil || leaping.smallest.LOO*muchBetter > plain.smallest.LOO {
-		return plain, nil
-	}
-	leaping.jumps = jumps
-	return leaping, nil
-}
-
-// fitFootprint is FitFootprint without jumps.
-func fitFootprint(sizes []fit.Point, blockBytes []uint64, blocks [][]float64) (*Footprint, error) {
+// that of blocks of blockBytes[i] bytes at sizes[k]. Block sizes are ascending.
+// It fails where Fit does.
+func FitFootprint(sizes []fit.Point, blockBytes []uint64, blocks [][]float64) (*Footprint, error) {
 	f := &Footprint{blockBytes: blockBytes}
 	top := largestOf(sizes)
 	all, rest := &counter{sizes: sizes}, &counter{sizes: without(sizes, top)}
@@ -122,13 +94,13 @@ func (f *Footprint) ratio(i int) float64 {
 // the program touches at p. Whatever the functions say, larger blocks are no more
 // than smaller ones, and no fewer than hold them. It panics for other block sizes.
 func (f *Footprint) Blocks(blockBytes uint64, p fit.Point) float64 {
-	least := f.fewest(p)
+	least := math.Max(0, f.smallest.Eval(p))
 	most := least
 	for i, b := range f.blockBytes {
 		v := most
 		if i > 0 {
 			least = most * float64(f.blockBytes[i-1]) / float64(b)
-			v = math.Min(math.Max(f.estimate(i, p)+f.jumped(i, p), least), most)
+			v = math.Min(math.Max(f.estimate(i, p), least), most)
 		}
 		if b == blockBytes {
 			return v
@@ -144,9 +116,9 @@ func (f *Footprint) Range(blockBytes uint64, p fit.Point) fit.Interval {
 	out := fit.Interval{Lo: v, Hi: v}
 	for i, b := range f.blockBytes {
 		if b == blockBytes && i > 0 {
-			least := f.fewest(p) * f.ratio(i)
-			for _, w := range []float64{f.others[i-1].direct.Eval(p), f.bySmallest(i, p)} {
-				w = math.Max(w+f.jumped(i, p), least)
+			least := math.Max(0, f.smallest.Eval(p)) * f.ratio(i)
+			for _, w := range []float64{f.others[i-1].direct.Eval(p), least + math.Max(0, f.others[i-1].waste.Eval(p))} {
+				w = math.Max(w, least)
 				out.Lo, out.Hi = math.Min(out.Lo, w), math.Max(out.Hi, w)
 			}
 		}
@@ -159,18 +131,7 @@ func (f *Footprint) estimate(i int, p fit.Point) float64 {
 	if !o.byWaste {
 		return o.direct.Eval(p)
 	}
-	return f.bySmallest(i, p)
-}
-
-// bySmallest returns the number of blocks of the i-th size by that of the first and what
-// is wasted, without jumps.
-func (f *Footprint) bySmallest(i int, p fit.Point) float64 {
-	return math.Max(0, f.smallest.Eval(p))*f.ratio(i) + math.Max(0, f.others[i-1].waste.Eval(p))
-}
-
-// fewest returns the number of blocks of the first size.
-func (f *Footprint) fewest(p fit.Point) float64 {
-	return math.Max(0, f.smallest.Eval(p)+f.jumped(0, p))
+	return math.Max(0, f.smallest.Eval(p))*f.ratio(i) + math.Max(0, o.waste.Eval(p))
 }
 
 // counter fits counts at some sizes. Block sizes that have the same terms for

@@ -41,7 +41,7 @@ func TestFootprintOfArrays(t *testing.T) {
 				blocks[i] = append(blocks[i], count(n, b))
 			}
 		}
-		f, err := FitFootprint(sizes, blockBytes, blocks, nil)
+		f, err := FitFootprint(sizes, blockBytes, blocks)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestFootprintLaws(t *testing.T) {
 		blocks[0] = append(blocks[0], 10*n*n)
 		blocks[1] = append(blocks[1], math.Max(10*n*n/64, 20+math.Pow(-1, float64(i))*9)) // of 64 times the size, and erratic
 	}
-	f, err := FitFootprint(sizes, []uint64{64, 4096}, blocks, nil)
+	f, err := FitFootprint(sizes, []uint64{64, 4096}, blocks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestFootprintLaws(t *testing.T) {
 			t.Errorf("at %g, %g blocks and %g of 64 times the size", n, small, large)
 		}
 	}
-	if _, err := FitFootprint(sizes[:2], []uint64{64}, [][]float64{{1, 2}}, nil); err == nil {
+	if _, err := FitFootprint(sizes[:2], []uint64{64}, [][]float64{{1, 2}}); err == nil {
 		t.Error("two sizes are enough")
 	}
 	defer func() {
@@ -99,84 +99,4 @@ func TestFootprintLaws(t *testing.T) {
 		}
 	}()
 	f.Blocks(128, sizes[0])
-}
-
-// TestFootprintThatLeaps: a buffer that was made of memory freed before, and from a size
-// on is fresh, makes the blocks touched leap once, and not steeper beyond.
-func TestFootprintThatLeaps(t *testing.T) {
-	blockBytes := []uint64{64, 4096}
-	count := func(n float64, blockBytes uint64) float64 {
-		bytes := 16*n + 40000
-		if n > 17000 {
-			bytes += 4*n + 130000
-		}
-		return math.Ceil(bytes / float64(blockBytes))
-	}
-	for _, train := range [][]float64{
-		{6000, 9000, 12000, 16000, 20000, 24000}, {9000, 12000, 16000, 18000, 20000, 24000}, {24000, 6000, 12000, 9000, 16000}, {4000, 16000, 18000, 20000, 24000, 28000},
-	} {
-		var sizes []fit.Point
-		var ways []uint64
-		blocks := make([][]float64, len(blockBytes))
-		for _, n := range train {
-			sizes = append(sizes, fit.Point{"n": n})
-			for i, b := range blockBytes {
-				blocks[i] = append(blocks[i], count(n, b))
-			}
-			way := uint64(0)
-			if n > 17000 {
-				way = 3
-			}
-			ways = append(ways, way)
-		}
-		f, err := FitFootprint(sizes, blockBytes, blocks, ways)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain, err := FitFootprint(sizes, blockBytes, blocks, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		off := func(f *Footprint, n float64, b uint64) float64 {
-			return math.Abs(f.Blocks(b, fit.Point{"n": n})/count(n, b) - 1)
-		}
-		for _, b := range blockBytes {
-			// How it grows on the other side of the leap is not known from a size or two.
-			for _, n := range []float64{16000, 20000, 24000} {
-				if got := off(f, n, b); got > 0.03 {
-					t.Errorf("%v: blocks of %d bytes are %.0f%% off at %g", train, b, 100*got, n)
-				}
-			}
-			if got, before := off(f, 96000, b), off(plain, 96000, b); got > 0.15 || before < 1.5*got {
-				t.Errorf("%v: blocks of %d bytes are %.0f%% off at 96000, %.0f%% without jumps", train, b, 100*got, 100*before)
-			}
-		}
-	}
-}
-
-// TestFootprintThatFalls: memory that is less where malloc turns to mappings is no leap, and
-// its function is that of all sizes.
-func TestFootprintThatFalls(t *testing.T) {
-	var sizes []fit.Point
-	blocks := make([][]float64, 1)
-	for _, n := range []float64{8, 10, 13, 16, 20, 24} {
-		count := 400 + 250*n
-		if n > 18 {
-			count -= 900
-		}
-		sizes, blocks[0] = append(sizes, fit.Point{"n": n}), append(blocks[0], count)
-	}
-	plain, err := FitFootprint(sizes, []uint64{64}, blocks, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	turned, err := FitFootprint(sizes, []uint64{64}, blocks, []uint64{0, 0, 0, 0, 1, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range []float64{8, 24, 96} {
-		if got, want := turned.Blocks(64, fit.Point{"n": n}), plain.Blocks(64, fit.Point{"n": n}); got != want {
-			t.Errorf("%g blocks at %g, %g by the function of all sizes", got, n, want)
-		}
-	}
 }
