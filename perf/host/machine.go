@@ -92,19 +92,21 @@ func (d *describer) cycles(ns float64) machine.Cycles {
 	return machine.Cycles(max(1, math.Round(d.p.Cycles(ns))))
 }
 
-// rate returns the rate at which a working set was read, rounded to three digits, or 0
-// if that was not measured. Working sets are whole numbers of what the kernel reads in
-// a round.
-func (d *describer) rate(bytes uint64) machine.Rate {
+// rate returns the rate at which the largest working set of more than lo and at most hi
+// bytes was read, rounded to three digits, or 0 if none was measured. Working sets are
+// whole numbers of what the kernel reads in a round.
+func (d *describer) rate(lo, hi uint64) machine.Rate {
+	var rate machine.Rate
+	largest := lo
 	for i := range d.p.Bandwidths {
 		b := &d.p.Bandwidths[i]
-		if b.Kind == readKind && b.Bytes <= bytes && bytes < b.Bytes+streamBytes && b.Byte.Min > 0 {
+		if b.Kind == readKind && largest < b.Bytes && b.Bytes <= hi && b.Byte.Min > 0 {
 			per := 1 / d.p.Cycles(b.Byte.Min)
 			digits := math.Pow(10, 2-math.Floor(math.Log10(per)))
-			return machine.Rate(math.Round(per*digits) / digits)
+			largest, rate = b.Bytes, machine.Rate(math.Round(per*digits)/digits)
 		}
 	}
-	return 0
+	return rate
 }
 
 // figure writes a sample in cycles, with its median and spread.
@@ -113,6 +115,7 @@ func (d *describer) figure(s Sample) string {
 }
 
 func (d *describer) caches() {
+	before := uint64(0)
 	for _, l := range d.p.Levels {
 		g := l.Geometry
 		c := machine.Cache{Level: cache.Level{Name: l.Name}, Source: []string{chaseSource}}
@@ -124,18 +127,23 @@ func (d *describer) caches() {
 		case g.Capacity > 0:
 			c.Source = append(c.Source, saidSource)
 			d.source(saidSource, "%s: %s in lines of %d bytes, %s ways", l.Name, sizeText(g.Capacity), g.LineBytes, waysText(g.Ways))
+			if share := l.share(); share < g.Capacity {
+				detected += fmt.Sprintf(", so that %s are taken for what others leave", sizeText(share))
+				g.Capacity = share
+			}
 		default:
 			g.Capacity, g.LineBytes = roundest(l.DetectedLo, l.DetectedHi), d.p.LineBytes
 		}
 		c.BlockBytes, c.Blocks, c.Ways = g.LineBytes, g.Capacity/g.LineBytes, g.Ways
 		c.Latency = d.cycles(l.Load.Min)
-		if r := d.rate(g.Capacity / 2); r > 0 {
+		if r := d.rate(before, g.Capacity/2); r > 0 {
 			c.Bandwidth = r
 			c.Source = append(c.Source, bandwidthSource)
 			d.source(bandwidthSource, "%s: %.1f bytes per cycle", l.Name, float64(r))
 		}
 		d.source(chaseSource, "%s: a hit takes %s; %s", l.Name, d.figure(l.Load), detected)
 		d.m.Caches = append(d.m.Caches, c)
+		before = g.Capacity
 	}
 	if text := d.m.Sources[saidSource]; text != "" {
 		d.m.Sources[saidSource] = "said by " + geometrySource + ": " + text
@@ -182,14 +190,15 @@ func (d *describer) memory() {
 		Source:            []string{memorySource},
 	}
 	if n := len(d.p.Bandwidths); n > 0 {
-		if r := d.rate(d.p.Bandwidths[n-1].Bytes); r > 0 { // the largest working set is last
+		if last := d.p.Bandwidths[n-1].Bytes; d.rate(last-1, last) > 0 { // the largest working set is last
+			r := d.rate(last-1, last)
 			d.m.Memory.Bandwidth = r
 			d.m.Memory.Source = append(d.m.Memory.Source, bandwidthSource)
 			d.source(bandwidthSource, "memory: %.1f bytes per cycle", float64(r))
 		}
 	}
 	if text := d.m.Sources[bandwidthSource]; text != "" {
-		d.m.Sources[bandwidthSource] = "measured: one core reads words of 8 bytes in order, from half of each cache, and from the largest working set: " + text
+		d.m.Sources[bandwidthSource] = fmt.Sprintf("measured: one core reads %d bytes an instruction, in order, from up to half of each cache, and from the largest working set: ", readBytes()) + text
 	}
 	d.source(memorySource, "measured: pointer chase through the largest working sets, in the largest pages: %s, %.1f ns; with up to %d chains at once a load takes 1/%.1f of that",
 		d.figure(d.p.MemoryNs), d.p.MemoryNs.Min, parallelChains[len(parallelChains)-1], d.p.Outstanding)

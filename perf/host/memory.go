@@ -1,6 +1,9 @@
 package host
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // latencies measures the curve of load latency, in ordinary or huge pages.
 func (c *calibration) latencies(huge bool) error {
@@ -23,7 +26,7 @@ func (c *calibration) latencies(huge bool) error {
 // again repeats most measurements: the load of neighbours on a shared cache, or
 // the core, changes.
 func (c *calibration) again() error {
-	parts := []func() error{c.operations, c.loops, c.stream, func() error { return c.pass(c.best()) }}
+	parts := []func() error{c.operations, c.loops, c.stream, c.bandwidths, func() error { return c.pass(c.best()) }}
 	if !c.opt.Quick {
 		parts = append(parts, c.translations)
 	}
@@ -197,23 +200,39 @@ func (c *calibration) walks(pages int) error {
 	return nil
 }
 
-// readKind is the kind of Bandwidth of reading alone.
-const readKind = "read"
+// Kinds of Bandwidth.
+const (
+	readKind = "read"
+	copyKind = "copy"
+)
 
-// bandwidths measures streams over working sets that are half of each cache, and
-// over the largest.
-func (c *calibration) bandwidths() error {
+// streamSets returns the working sets that bandwidths are measured over: half of each
+// cache, of the last one further halvings, as others may use a part of it, and the
+// largest.
+func (c *calibration) streamSets() []uint64 {
 	var sets []uint64
-	for _, g := range c.Geometry {
-		if g.Capacity/2 < c.largest {
-			sets = append(sets, g.Capacity/2)
+	before := uint64(0)
+	for i, g := range c.Geometry {
+		half := g.Capacity / 2
+		for i == len(c.Geometry)-1 && half >= 4*before && before > 0 {
+			sets = append(sets, half)
+			half /= 2
 		}
+		sets = append(sets, half)
+		before = g.Capacity
 	}
 	if len(sets) == 0 {
 		sets = []uint64{16 << 10, 128 << 10, 4 << 20}
 	}
+	sets = slices.DeleteFunc(sets, func(bytes uint64) bool { return bytes >= c.largest })
+	slices.Sort(sets)
+	return append(sets, c.largest)
+}
+
+// bandwidths measures streams; of those that were measured before the least remains.
+func (c *calibration) bandwidths() error {
 	r := c.best()
-	for _, bytes := range append(sets, c.largest) {
+	for _, bytes := range c.streamSets() {
 		data := r.data[:bytes/streamBytes*streamBytes]
 		to, from := data[:len(data)/2], data[len(data)/2:]
 		for _, kind := range []struct {
@@ -221,8 +240,8 @@ func (c *calibration) bandwidths() error {
 			bytes int
 			body  func()
 		}{
-			{readKind, len(data), func() { readStream(data) }},
-			{"copy", len(to), func() { copy(to, from) }},
+			{readKind, len(data), func() { readFast(data) }},
+			{copyKind, len(to), func() { copy(to, from) }},
 		} {
 			s, err := c.timed(kind.bytes, func(rounds int) {
 				for range rounds {
@@ -232,8 +251,19 @@ func (c *calibration) bandwidths() error {
 			if err != nil {
 				return err
 			}
-			c.Bandwidths = append(c.Bandwidths, Bandwidth{kind.name, uint64(len(data)), s})
+			c.streamed(Bandwidth{kind.name, uint64(len(data)), s})
 		}
 	}
 	return nil
+}
+
+// streamed keeps a measured bandwidth, if it is the highest of its kind and working set.
+func (c *calibration) streamed(b Bandwidth) {
+	for i := range c.Bandwidths {
+		if old := &c.Bandwidths[i]; old.Kind == b.Kind && old.Bytes == b.Bytes {
+			old.Byte = b.Byte.orLess(old.Byte)
+			return
+		}
+	}
+	c.Bandwidths = append(c.Bandwidths, b)
 }

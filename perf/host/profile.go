@@ -1,6 +1,7 @@
 package host
 
 import (
+	"math"
 	"time"
 
 	"presage/perf/isa"
@@ -77,6 +78,17 @@ type Level struct {
 	Load                   Sample // of a load that hits
 }
 
+// share returns what a working set has of the cache: what the system says or, if the
+// curve leaves the cache well before that, the capacity that the curve shows.
+func (l *Level) share() uint64 {
+	g := &l.Geometry
+	if l.DetectedHi == 0 || matchFactor*math.Sqrt(float64(l.DetectedLo)*float64(l.DetectedHi)) >= float64(g.Capacity) {
+		return g.Capacity
+	}
+	unit := g.LineBytes * max(1, uint64(g.Ways))
+	return max(1, roundest(l.DetectedLo, l.DetectedHi)/unit) * unit
+}
+
 // Paged is a point of the curve that reveals the TLBs: loads of lines in a page
 // each, and in as few pages as hold them.
 type Paged struct {
@@ -95,7 +107,7 @@ type Reach struct {
 
 // Bandwidth is the speed at which one core moves data.
 type Bandwidth struct {
-	Kind  string // read, in words of 8 bytes; copy, of which each byte is read and written
+	Kind  string // read, by the widest instructions of this package; copy, of which each byte is read and written
 	Bytes uint64 // working set
 	Byte  Sample // ns
 }

@@ -2,8 +2,11 @@ package host
 
 import "unsafe"
 
-// streamBytes is the number of bytes read in an iteration of readStream.
-const streamBytes = 64
+const (
+	// streamBytes is the number of bytes read in an iteration of readStream.
+	streamBytes = 64
+	wordBytes   = 8
+)
 
 // readStream adds up all words of data, whose length is a multiple of
 // streamBytes, in eight independent sums.
