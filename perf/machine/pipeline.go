@@ -33,7 +33,9 @@ type PipelineConfig struct {
 // A load's latency in the first cache is that of its class; each further level
 // adds the difference of the levels' latencies. Memory serves a block every
 // BackToBackLatency / OutstandingMisses cycles, since that many are in flight,
-// each for that latency; if it is not known, the restart latency is used.
+// each for that latency; if it is not known, the restart latency is used. With
+// prefetching, a cache after the first serves a block of a stream in the time that its
+// bandwidth says, or else in its latency / OutstandingMisses.
 // Prefetching is not simulated and the history alone predicts ends of loops:
 // Assumed names StreamLatency and LoopReach.
 func (m *Machine) Pipeline() (*PipelineConfig, error) {
@@ -196,7 +198,7 @@ func (m *Machine) memory(c *pipeline.Config, or func(v, otherwise int, what stri
 		}
 		mem.Levels = append(mem.Levels, pipeline.Level{
 			Name: l.Name, Blocks: l.Blocks, BlockBytes: l.BlockBytes, Ways: l.Ways, Latency: whole(l.Latency), MSHRs: outstanding,
-			WriteThrough: l.WriteThrough, NoWriteAllocate: l.NoWriteAllocate, BypassFloat: l.BypassFloat,
+			StreamInterval: m.streamInterval(i, outstanding), WriteThrough: l.WriteThrough, NoWriteAllocate: l.NoWriteAllocate, BypassFloat: l.BypassFloat,
 		})
 	}
 	for i := range m.TLBs {
@@ -208,6 +210,24 @@ func (m *Machine) memory(c *pipeline.Config, or func(v, otherwise int, what stri
 	mem.Latency = whole(m.Memory.RestartLatency)
 	mem.Interval = max(1, whole(m.memoryInterval(outstanding)))
 	return nil
+}
+
+// streamInterval returns how long a cache is busy with a block that is read in order: by
+// its bandwidth or, if that is not known, as long as it takes with as many misses under
+// way as there can be. It is 0 for the first cache, which load units limit, and where
+// prefetching is not known to take anything off: there the simulated misses under way are
+// the limit.
+func (m *Machine) streamInterval(i, outstanding int) int {
+	c, stream := &m.Caches[i], m.Memory.StreamLatency
+	switch {
+	case i == 0 || stream == 0:
+		return 0
+	case c.Bandwidth > 0:
+		return max(1, int(math.Round(float64(m.Caches[i-1].BlockBytes)/float64(c.Bandwidth))))
+	case stream >= c.Latency:
+		return 0
+	}
+	return max(1, whole(c.Latency/Cycles(outstanding)))
 }
 
 // Outstanding returns how many misses can be under way at once, and whether that is an
@@ -222,7 +242,7 @@ func (m *Memory) Outstanding() (n int, assumed bool) {
 // MemoryInterval returns the time in which memory serves a block of a sequence;
 // 0 if its latency is not known. As many loads as can be outstanding are in
 // flight, each for the time of one in a sequence; a measured stream with one
-// block per load is used if it is faster.
+// block per load, or a measured bandwidth, is used if it is faster.
 func (m *Machine) MemoryInterval() Cycles {
 	outstanding, _ := m.Memory.Outstanding()
 	return m.memoryInterval(outstanding)
@@ -231,7 +251,10 @@ func (m *Machine) MemoryInterval() Cycles {
 func (m *Machine) memoryInterval(outstanding int) Cycles {
 	each := max(m.Memory.BackToBackLatency, m.Memory.RestartLatency) / Cycles(outstanding)
 	if stream := m.Memory.StreamLatency; stream != 0 {
-		return min(each, stream)
+		each = min(each, stream)
+	}
+	if n := len(m.Caches); n > 0 && m.Memory.Bandwidth != 0 {
+		each = min(each, Cycles(float64(m.Caches[n-1].BlockBytes)/float64(m.Memory.Bandwidth)))
 	}
 	return each
 }

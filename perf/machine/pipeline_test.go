@@ -108,6 +108,34 @@ func TestWhatIsSeenOfACore(t *testing.T) {
 	}
 }
 
+// TestPaceOfStreams: the bandwidth of a cache or of memory is the pace of what it serves in
+// order; without it, as many misses as can be under way are.
+func TestPaceOfStreams(t *testing.T) {
+	m := *shippedAs(t, "zen4")
+	m.Caches = append([]Cache(nil), m.Caches...)
+	m.Memory.RestartLatency, m.Memory.OutstandingMisses = 400, 10
+	paces := func() [4]int {
+		c, err := m.Pipeline()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := c.Memory.Levels
+		return [4]int{l[0].StreamInterval, l[1].StreamInterval, l[2].StreamInterval, c.Memory.Interval}
+	}
+	if got := paces(); got != [4]int{0, 0, 0, 40} {
+		t.Errorf("without prefetching: %d", got)
+	}
+	m.Memory.StreamLatency = 30
+	m.Caches[2].Latency = 52
+	if got := paces(); got != [4]int{0, 0, 5, 30} { // of the second cache nothing is taken off
+		t.Errorf("without bandwidths: %d", got)
+	}
+	m.Caches[0].Bandwidth, m.Caches[1].Bandwidth, m.Caches[2].Bandwidth, m.Memory.Bandwidth = 32, 20, 7, 4
+	if got := paces(); got != [4]int{0, 3, 9, 16} {
+		t.Errorf("with bandwidths: %d", got)
+	}
+}
+
 func TestForesees(t *testing.T) {
 	for _, c := range []struct {
 		branch Branch

@@ -202,6 +202,10 @@ type Level struct {
 	MSHRs    int // misses of this level that may be under way at once
 	Interval int // how long the level is busy with a block for the level above
 
+	// StreamInterval is Interval for blocks of a stream, where outcomes are given: what is
+	// read in order. It counts where it is more than Interval.
+	StreamInterval int `json:",omitempty"`
+
 	WriteThrough    bool // stores go on to the next level at once
 	NoWriteAllocate bool // a store that misses goes on without bringing the block in
 	BypassFloat     bool // accesses to floating-point data pass by

@@ -18,6 +18,10 @@ type Outcome struct {
 	// for it. At most Given.Streams.
 	Stream int32
 
+	// Enters says that the access is the first of its stream to a block: it does not wait
+	// for one that the stream is missing, and later ones do not unless this one misses.
+	Enters bool
+
 	// Walk is the number of cycles by which a translation delays the access.
 	Walk int32
 
@@ -89,7 +93,7 @@ func (m *memory) given(j int, o *Outcome, t int64, float bool) (ready int64, fro
 			missed[n] = miss{level: i}
 			n++
 		}
-		ready = max(t, m.serve(missed[:n], k, t, t)+m.beyond(j, k)-int64(o.Ahead))
+		ready = max(t, m.serve(missed[:n], k, asked{at: t, found: t, ahead: int64(o.Ahead), stream: o.Stream > 0})+m.beyond(j, k)-int64(o.Ahead))
 		if o.Stream > 0 {
 			m.flights[o.Stream] = flight{ready, t, k}
 		}
@@ -98,12 +102,15 @@ func (m *memory) given(j int, o *Outcome, t int64, float bool) (ready int64, fro
 	if j < len(m.levels) {
 		m.levels[j].counts.Accesses++
 	}
+	if o.Enters {
+		m.flights[o.Stream] = flight{}
+	}
 	if f := &m.flights[o.Stream]; o.Stream > 0 && f.ready > t {
 		if j < len(m.levels) {
 			m.levels[j].counts.Delayed++
 		}
 		if t < f.asked { // as in arrival
-			own := max(t, m.serve([]miss{{level: j}}, f.from, t, t)+m.beyond(j, f.from))
+			own := max(t, m.serve([]miss{{level: j}}, f.from, asked{at: t, found: t, stream: true})+m.beyond(j, f.from))
 			if own < f.ready {
 				f.ready, f.asked = own, t
 			}

@@ -134,6 +134,70 @@ func TestGivenAhead(t *testing.T) {
 	near(t, "requested long before", cycles(100), hit, edge)
 }
 
+// given returns the cycles that each of a hundred independent loads takes.
+func given(t *testing.T, c pipeline.Config, o pipeline.Outcome) float64 {
+	t.Helper()
+	s := place(t, nil, []isa.Inst{in(isa.Load, 5)})
+	g := &pipeline.Given{Streams: 1}
+	for i := range 100 {
+		s.run(0, uint64(i)*64)
+		g.Outcomes = append(g.Outcomes, o)
+	}
+	sim, err := pipeline.New(rv64.Target(), s.plan, s.code, c, pipeline.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sim.ObserveGiven(&s.batch, g); err != nil {
+		t.Fatal(err)
+	}
+	return float64(sim.Result().Cycles) / 100
+}
+
+// TestGivenStreams: what is requested ahead is limited by the interval of the level that
+// has it, and not by the misses that the core has under way; the interval of a stream is
+// that of what belongs to one.
+func TestGivenStreams(t *testing.T) {
+	c := ideal()
+	c.Memory = pipeline.Memory{Levels: []pipeline.Level{
+		{Name: "L1", Blocks: 8, BlockBytes: 64, Latency: 3, MSHRs: 2}, {Name: "L2", Blocks: 64, BlockBytes: 64, Latency: 43, MSHRs: 2, StreamInterval: 9},
+	}, Latency: 103, Interval: 13}
+	near(t, "memory, two at a time", given(t, c, pipeline.Outcome{Level: 2}), 50, edge)
+	near(t, "memory, requested before", given(t, c, pipeline.Outcome{Level: 2, Ahead: 90}), 13, edge)
+	near(t, "L2, two at a time", given(t, c, pipeline.Outcome{Level: 1}), 20, edge)
+	near(t, "L2, a stream", given(t, c, pipeline.Outcome{Level: 1, Ahead: 30, Stream: 1}), 9, edge)
+	near(t, "L2, none", given(t, c, pipeline.Outcome{Level: 1, Ahead: 30}), 5, edge) // 10 cycles, two at a time
+}
+
+// TestGivenEnters: what hits in the block that its stream is missing waits for it, and what
+// enters another block does not.
+func TestGivenEnters(t *testing.T) {
+	c := ideal()
+	c.Memory = pipeline.Memory{Levels: []pipeline.Level{{Name: "L1", Blocks: 8, BlockBytes: 64, Latency: 3}}, Latency: 43}
+	s := place(t, nil, []isa.Inst{in(isa.Load, 5), in(isa.Load, 6)})
+	delayed := func(second pipeline.Outcome) uint64 {
+		g := &pipeline.Given{Streams: 1}
+		s.batch.Blocks, s.batch.Accesses = nil, nil
+		for i := range 100 {
+			s.run(0, uint64(i)*64, uint64(i)*64+8)
+			g.Outcomes = append(g.Outcomes, pipeline.Outcome{Level: 1, Stream: 1, Enters: true}, second)
+		}
+		sim, err := pipeline.New(rv64.Target(), s.plan, s.code, c, pipeline.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sim.ObserveGiven(&s.batch, g); err != nil {
+			t.Fatal(err)
+		}
+		return sim.Result().Levels[0].Delayed
+	}
+	if got := delayed(pipeline.Outcome{Stream: 1}); got != 100 {
+		t.Errorf("%d of 100 accesses wait for the block that another brings in", got)
+	}
+	if got := delayed(pipeline.Outcome{Stream: 1, Enters: true}); got != 0 {
+		t.Errorf("%d accesses wait for a block that they are not to", got)
+	}
+}
+
 // TestGivenErrors: outcomes that are not those of the batch, or impossible, are refused.
 func TestGivenErrors(t *testing.T) {
 	s := place(t, nil, []isa.Inst{in(isa.Load, 5)})

@@ -160,7 +160,7 @@ func (m *memory) demand(j int, first, last uint64, t int64, store, float bool) (
 		m.wrote = 0
 		return t, from
 	}
-	ready = m.serve(missed[:n], k, t, ready) + m.beyond(j, k)
+	ready = m.serve(missed[:n], k, asked{at: t, found: ready}) + m.beyond(j, k)
 	for i := range missed[:n] {
 		e := &m.levels[missed[i].level].info[missed[i].at]
 		e.ready = ready - m.beyond(j, missed[i].level)
@@ -238,7 +238,7 @@ func (m *memory) arrival(k, at int, t int64) (ready int64, from int) {
 	if t < e.asked {
 		// The access that requested the block is earlier in the program but
 		// later in time: this access makes the request.
-		own := m.serve([]miss{{k, at}}, from, t, t) + m.beyond(k, from)
+		own := m.serve([]miss{{k, at}}, from, asked{at: t, found: t}) + m.beyond(k, from)
 		if own < e.ready {
 			e.ready, e.asked = own, t
 		}
@@ -246,16 +246,24 @@ func (m *memory) arrival(k, at int, t int64) (ready int64, from int) {
 	return max(t, e.ready), from
 }
 
-// serve returns when level k, or memory, serves an access that begins at t, missed in
-// the levels before, and finds its block at ready: as soon as the level is idle and
-// each of the missed levels has an MSHR free until the block arrives.
-func (m *memory) serve(missed []miss, k int, t, ready int64) int64 {
+// asked is a request for a block: when it is made, when the level that serves it has the
+// block, how long before it a prefetcher made it, and whether it is one of a stream.
+type asked struct {
+	at, found, ahead int64
+	stream           bool
+}
+
+// serve returns when level k, or memory, serves a request that missed in the levels
+// before: as soon as the level is idle and each of the missed levels has an MSHR free
+// until the block arrives. What a prefetcher requested needs one for what is left of the
+// wait only: before, the block was among the prefetcher's own requests.
+func (m *memory) serve(missed []miss, k int, a asked) int64 {
 	if len(missed) == 0 {
-		return ready
+		return a.found
 	}
 	port, length := &m.bus, int64(m.config.Interval)
 	if k < len(m.levels) {
-		port, length = &m.levels[k].port, int64(m.levels[k].spec.Interval)
+		port, length = &m.levels[k].port, m.levels[k].busy(a.stream)
 	}
 	if k == len(m.levels) {
 		// The blocks that had to make room are written right after: a gap left
@@ -264,10 +272,11 @@ func (m *memory) serve(missed []miss, k int, t, ready int64) int64 {
 		m.wrote = 0
 	}
 	var slots [maxLevels]int
-	served := ready
+	t, served := a.at, a.found
+	held := func(level int) int64 { return max(0, served-t+m.beyond(level, k)-a.ahead) }
 search:
 	for {
-		served = max(t, ready)
+		served = max(t, a.found)
 		if length > 0 {
 			served = port.earliest(served, length)
 		}
@@ -276,7 +285,7 @@ search:
 			if len(l.mshrs) == 0 {
 				continue
 			}
-			free, slot := l.mshrs.earliest(t, served-t+m.beyond(miss.level, k))
+			free, slot := l.mshrs.earliest(t, held(miss.level))
 			if free > t {
 				t = free
 				continue search
@@ -288,8 +297,16 @@ search:
 	port.reserve(served, length, m.floor)
 	for i, miss := range missed {
 		if l := &m.levels[miss.level]; len(l.mshrs) > 0 {
-			l.mshrs[slots[i]].reserve(t, served-t+m.beyond(miss.level, k), m.floor)
+			l.mshrs[slots[i]].reserve(t, held(miss.level), m.floor)
 		}
 	}
 	return served
+}
+
+// busy returns how long a level is busy with a block for the level above.
+func (l *level) busy(stream bool) int64 {
+	if stream {
+		return int64(max(l.spec.Interval, l.spec.StreamInterval))
+	}
+	return int64(l.spec.Interval)
 }
