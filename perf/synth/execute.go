@@ -60,18 +60,15 @@ func (p *Program) Execute(ctx context.Context, m *Model, config pipeline.Config,
 		return nil, err
 	}
 	opt = opt.or()
-	w := newWalker(p, m, opt.Seed)
-	var walk []*stretch
-	for range opt.Stretches {
-		walk = append(walk, w.stretch(opt.Warmup+opt.Counted))
-	}
+	walker := newWalker(p, m, opt.Seed)
+	walk := walker.stretches(opt.Stretches, opt.Warmup+opt.Counted)
 	out := make([]*Times, len(with))
 	for i, causes := range with {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		var err error
-		if out[i], err = p.execute(walk, config, causes, w.drawing.streams, opt); err != nil {
+		if out[i], err = p.execute(walk, config, causes, walker.drawing.streams, opt); err != nil {
 			return nil, err
 		}
 	}

@@ -46,10 +46,14 @@ type Access struct {
 	// Walks are the misses of TLBs.
 	Walks []Walk
 
-	// Stream names references that walk through memory together: see
-	// pipeline.Outcome. Their misses are spread over their accesses together. It is 0
-	// for one that does not walk; streams are numbered from 1.
+	// Stream names references that walk through memory together, or that access one
+	// block in each iteration: see pipeline.Outcome. Their misses are spread over their
+	// accesses together. It is 0 for others; streams are numbered from 1.
 	Stream int32
+
+	// Enters says that each access of the stream's reference is to another block than the
+	// one before, as a node of a list is.
+	Enters bool
 
 	// From are the stores whose values a load may get: the latest execution of one of
 	// them that is Back executions ago.

@@ -132,7 +132,7 @@ func (d *drawing) source(ref trace.RefID) (addr uint64, ok bool) {
 // outcome draws the outcome of the next execution of a reference.
 func (d *drawing) outcome(ref trace.RefID) pipeline.Outcome {
 	a, s := &d.model.Access[ref], d.spreads[ref]
-	out := pipeline.Outcome{Stream: a.Stream, Level: s.misses(a)}
+	out := pipeline.Outcome{Stream: a.Stream, Enters: a.Enters, Level: s.misses(a)}
 	if n := int(out.Level); n > 0 && a.Ahead != nil {
 		out.Ahead = a.Ahead[n-1]
 	}

@@ -107,8 +107,13 @@ func (l *lottery) draw(random *rand.Rand) (place, bool) {
 	if l == nil || len(l.places) == 0 {
 		return place{}, false
 	}
-	x := random.Float64() * l.sum()
-	return l.places[sort.Search(len(l.until)-1, func(i int) bool { return l.until[i] > x })], true
+	return l.at(random.Float64()), true
+}
+
+// at returns the place up to which a share of the weights lies; there is one at least.
+func (l *lottery) at(share float64) place {
+	x := share * l.sum()
+	return l.places[sort.Search(len(l.until)-1, func(i int) bool { return l.until[i] > x })]
 }
 
 // exitBlock returns the block that all executed edges out of a loop leave from, if that
@@ -127,13 +132,36 @@ func exitBlock(r *cfg.Routine, loop int, edges []float64) int {
 	return at
 }
 
-// stretch draws a stretch of some instructions. Where the program ends, it begins anew:
-// so late code is executed no more often than early code.
-func (w *walker) stretch(instructions int) *stretch {
-	out := &stretch{}
+// evenly draws n places, or none if there is none: at equal distances among the weights,
+// from a random one on, so that none that has such a part of them is left out.
+func (l *lottery) evenly(n int, random *rand.Rand) []place {
+	if len(l.places) == 0 {
+		return nil
+	}
+	list := make([]place, n)
+	from := random.Float64()
+	for i := range list {
+		list[i] = l.at((float64(i) + from) / float64(n))
+	}
+	return list
+}
+
+// stretches draws stretches of some instructions, which begin evenly among those that are
+// executed, in the order of the code.
+func (w *walker) stretches(n, instructions int) []*stretch {
+	var walk []*stretch
+	for _, at := range w.anywhere.evenly(n, w.random) {
+		walk = append(walk, w.stretch(at, instructions))
+	}
+	return walk
+}
+
+// stretch draws a stretch of some instructions from a place on. Where the program ends, it
+// begins anew: so late code is executed no more often than early code.
+func (w *walker) stretch(at place, instructions int) *stretch {
+	out, ok := &stretch{}, true
 	w.stack = w.stack[:0]
 	clear(w.left)
-	at, ok := w.anywhere.draw(w.random)
 	wrong := false
 	for done := 0; done < instructions; {
 		if !ok || w.ids[at.routine][at.block] == notExecuted {

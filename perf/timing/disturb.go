@@ -183,18 +183,17 @@ func (d *disturber) missed(m *missed, to *synth.Model) {
 			if s.executed == 0 {
 				continue
 			}
-			if walks {
+			if s.leader != nil {
 				walk++
 				s.walk = walk
 			}
-			d.missedIn(&s, to)
+			d.missedIn(&s, walks, to)
 		}
 	}
 }
 
 // missedIn sets what becomes of the accesses of a stream.
-func (d *disturber) missedIn(s *stream, to *synth.Model) {
-	walks := s.walk > 0
+func (d *disturber) missedIn(s *stream, walks bool, to *synth.Model) {
 	by := d.missers(s)
 	for _, r := range s.refs {
 		id, ok := d.refs[operand{uint64(r.PC), r.Operand}]
@@ -202,9 +201,7 @@ func (d *disturber) missedIn(s *stream, to *synth.Model) {
 			continue
 		}
 		a := &to.Access[id]
-		if walks {
-			a.Stream = s.walk
-		}
+		a.Stream, a.Enters = s.walk, !walks && r == s.leader
 		if by == s.executed || r == s.leader {
 			a.Missed, a.Ahead = d.levels(s, by, r.Float, walks)
 			a.Walks = d.walks(s, by)

@@ -90,23 +90,49 @@ func streams(m *misses.Model, g misses.Group, blockBytes uint64) bool {
 	return walksOn(m.References(g), blockBytes)
 }
 
+// walksOn reports whether all references walk on by a block at most, or by what they access
+// side by side, as in a loop that was unrolled.
 func walksOn(refs []*access.Reference, blockBytes uint64) bool {
 	for _, r := range refs {
-		if !walks(r, blockBytes) {
+		if !walks(r, max(int64(blockBytes), abreast(refs, r))) {
 			return false
 		}
 	}
 	return true
 }
 
-func walks(r *access.Reference, blockBytes uint64) bool {
+// abreast returns how many bytes several references access in an iteration, at constant
+// distances from one of them; 0 for one alone.
+func abreast(refs []*access.Reference, from *access.Reference) int64 {
+	sizes := make(map[int64]int64)
+	for _, r := range refs {
+		if r.RoutineIndex != from.RoutineIndex || r.Loop != from.Loop || r.Base != from.Base {
+			continue
+		}
+		if apart, ok := r.First.Minus(from.First); ok {
+			if by, constant := apart.Constant(); constant {
+				sizes[by] = max(sizes[by], int64(r.Size))
+			}
+		}
+	}
+	if len(sizes) == 1 {
+		return 0
+	}
+	sum := int64(0)
+	for _, n := range sizes {
+		sum += n
+	}
+	return sum
+}
+
+func walks(r *access.Reference, bytes int64) bool {
 	for _, stride := range r.Strides {
 		by, constant := stride.Formula.Constant()
 		switch {
 		case !stride.Regular() || !constant:
 			return false
 		case by != 0:
-			return max(by, -by) <= int64(blockBytes)
+			return max(by, -by) <= bytes
 		}
 	}
 	return false // it stays where it is

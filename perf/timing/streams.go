@@ -10,15 +10,15 @@ import (
 )
 
 // stream is a part of a group of references: those that walk through the same blocks or,
-// if the group does not walk, all of it.
+// if the group does not walk, those that access the same block in an iteration.
 type stream struct {
 	refs     []*access.Reference
-	leader   *access.Reference // of a walk: the one that comes to blocks first
+	leader   *access.Reference // the one that comes to blocks first; nil: one reference that does not walk
 	executed float64           // accesses
 	blocks   float64           // that the accesses go through, at most
 	rank     int               // how many other streams lead it
 	missed   []float64         // by penalty
-	walk     int32             // number of the walk, from 1; 0: the group does not walk
+	walk     int32             // number among those with a leader, from 1; 0: none
 }
 
 // split splits a group into streams and divides its misses among them.
@@ -27,23 +27,31 @@ type stream struct {
 // several in one array the one that leads, such as the last row of a stencil, brings in
 // what the others find: first the leaders of all arrays miss, then what follows them,
 // and so on. What is left over is spread over all accesses.
+//
+// Of fields of what a pointer leads to, the first that is accessed brings in the block, and
+// the others wait for it: the load of the next pointer, as of one that missed itself.
 func (d *disturber) split(m *missed, group int, walks bool) []stream {
 	var list []stream
 	for _, r := range m.model.References(misses.Group(group)) {
 		n := d.executed(r)
-		i := slices.IndexFunc(list, func(s stream) bool { return !walks || together(s.refs[0], r, int64(m.blockBytes)) })
+		i := slices.IndexFunc(list, func(s stream) bool { return beside(s.refs[0], r, int64(m.blockBytes), walks) })
 		if i < 0 {
 			i = len(list)
 			list = append(list, stream{missed: make([]float64, len(d.penalties))})
 		}
 		s := &list[i]
 		s.refs, s.executed = append(s.refs, r), s.executed+n
-		s.blocks = max(s.blocks, n*float64(pace(r))/float64(m.blockBytes))
+		s.blocks = max(s.blocks, n*min(1, float64(pace(r))/float64(m.blockBytes)))
 	}
 	if walks {
 		order(list)
-		for i := range list {
-			d.lead(&list[i])
+	}
+	for i := range list {
+		switch s := &list[i]; {
+		case walks:
+			d.lead(s)
+		case len(s.refs) > 1:
+			s.leader = d.earliest(s)
 		}
 	}
 	for k := range d.penalties {
@@ -82,6 +90,36 @@ func (d *disturber) lead(s *stream) {
 			}
 		}
 	}
+}
+
+// earliest returns the first reference in the program of those of a stream that are
+// executed about as often as any.
+func (d *disturber) earliest(s *stream) *access.Reference {
+	most := 0.0
+	for _, r := range s.refs {
+		most = max(most, d.executed(r))
+	}
+	var first *access.Reference
+	for _, r := range s.refs {
+		if d.executed(r) >= most/2 && (first == nil || r.PC < first.PC) {
+			first = r
+		}
+	}
+	return first
+}
+
+// beside reports whether references belong to one stream: walks that stay less than a
+// block apart, and others whose addresses are that near in every iteration of a loop.
+func beside(x, y *access.Reference, bytes int64, walks bool) bool {
+	if walks {
+		return together(x, y, bytes)
+	}
+	if !x.InGraph || !y.InGraph || x.RoutineIndex != y.RoutineIndex || x.Loop != y.Loop || x.Base != y.Base {
+		return false
+	}
+	apart, ok := x.First.Minus(y.First)
+	by, constant := apart.Constant()
+	return ok && constant && max(by, -by) < bytes
 }
 
 // together reports whether references stay less than some bytes apart.

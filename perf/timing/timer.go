@@ -307,5 +307,22 @@ func (t *timer) row(at *places, scope int, st *scopeTime, blank Row) Row {
 		r.Seconds = r.Cycles / hz
 	}
 	r.CPI = num.Ratio(r.Cycles, r.Instructions)
+	if doubt := t.guesses(&r); doubt != "" {
+		r.Warning = strings.Join(slices.DeleteFunc([]string{r.Warning, doubt}, func(s string) bool { return s == "" }), "; ")
+	}
 	return r
+}
+
+// manyWrong is the share of the time from which on mispredictions are a doubt, if tables
+// of the branch predictor are assumed.
+const manyWrong = 0.25
+
+// guesses returns a doubt about a row most of which hangs on what a predictor that the
+// description does not describe guesses; empty if there is none.
+func (t *timer) guesses(r *Row) string {
+	b := &t.machine.Core.Branch
+	if t.seen == nil || b.Predictor != "gshare" || b.Entries != 0 || r.Branch < manyWrong*r.Cycles {
+		return ""
+	}
+	return fmt.Sprintf("mispredicted branches take %.0f%% of the time, as a small gshare predictor guesses: the processor's own tables are not described, and outcomes that come again may be known to it", 100*r.Branch/r.Cycles)
 }
