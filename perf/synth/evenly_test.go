@@ -4,7 +4,28 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"presage/perf/pipeline"
 )
+
+// TestWaits: each miss takes the difference of the levels' latencies, less what passed
+// before the access.
+func TestWaits(t *testing.T) {
+	memory := pipeline.Memory{Latency: 100, Levels: []pipeline.Level{{Latency: 4}, {Latency: 14}}}
+	for _, c := range []struct {
+		access Access
+		want   float64
+	}{
+		{Access{}, 0},
+		{Access{Missed: []float64{0.5, 0.2}}, 0.5*10 + 0.2*86},
+		{Access{Missed: []float64{0.5, 0.2}, Ahead: []int32{0, 90}}, 0.3*10 + 0.2*6},
+		{Access{Missed: []float64{0.5}, Walks: []Walk{{0.1, 20}}}, 0.5*10 + 2},
+	} {
+		if got := c.access.waits(&memory); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%+v waits %g cycles, want %g", c.access, got, c.want)
+		}
+	}
+}
 
 // TestEvenly: each place is drawn in proportion to its weight, and one that has a part of
 // all weights that is due a draw is drawn whatever the seed.

@@ -60,7 +60,7 @@ func (p *Program) Execute(ctx context.Context, m *Model, config pipeline.Config,
 		return nil, err
 	}
 	opt = opt.or()
-	walker := newWalker(p, m, opt.Seed)
+	walker := newWalker(p, m, &config.Memory, opt.Seed)
 	walk := walker.stretches(opt.Stretches, opt.Warmup+opt.Counted)
 	out := make([]*Times, len(with))
 	for i, causes := range with {

@@ -60,6 +60,30 @@ type Access struct {
 	From []Source
 }
 
+// waits returns how many cycles an access waits for what it misses, in the mean, if nothing
+// is done meanwhile.
+func (a *Access) waits(c *pipeline.Memory) float64 {
+	sum := 0.0
+	for k, share := range a.Missed {
+		next := c.Latency
+		if k+1 < len(c.Levels) {
+			next = c.Levels[k+1].Latency
+		}
+		sum += share * float64(next-c.Levels[k].Latency)
+		if a.Ahead != nil {
+			found := share // in the next level
+			if k+1 < len(a.Missed) {
+				found -= a.Missed[k+1]
+			}
+			sum -= found * float64(a.Ahead[k])
+		}
+	}
+	for _, w := range a.Walks {
+		sum += w.Share * float64(w.Cycles)
+	}
+	return max(0, sum)
+}
+
 // Walk is the share of accesses that miss in a TLB, and what each costs in cycles.
 type Walk struct {
 	Share  float64

@@ -153,20 +153,53 @@ func TestWalkFollowsFrequencies(t *testing.T) {
 	}
 }
 
+// part returns which part of the instructions of a walk are those of a routine.
+func (x *fixture) part(routine int, times *synth.Times) float64 {
+	own, all := 0.0, 0.0
+	for r := range times.Executed {
+		for b, n := range times.Executed[r] {
+			insts := float64(n) * float64(len(x.structure.Graph.Routines[r].Blocks[b].Insts))
+			all += insts
+			if r == routine {
+				own += insts
+			}
+		}
+	}
+	return own / all
+}
+
+// TestWalksComeToMisses: half of the stretches begin at misses, in addition to those that
+// would anyway, if these take longer than there are instructions.
+func TestWalksComeToMisses(t *testing.T) {
+	x := fixed(t)
+	chase := x.routine(t, "chase")
+	before := x.part(chase, x.execute(t, 0)[0])
+	x.miss(chase, 1, 1, 1)
+	after := x.part(chase, x.execute(t, 0)[0])
+	if most := (before + 1) / 2; after > most || after < (before+most)/2 { // walks leave the loop at its end
+		t.Errorf("%.2f of the instructions are of the loads that miss, %.2f if they hit, want up to %.2f", after, before, most)
+	}
+}
+
+// miss lets the accesses of a routine miss with some shares.
+func (x *fixture) miss(routine int, shares ...float64) {
+	for i := range x.program.Refs {
+		for b := range x.structure.Graph.Routines[routine].Blocks {
+			block := &x.structure.Graph.Routines[routine].Blocks[b]
+			if pc := uint64(x.program.Refs[i].PC); pc >= block.PC() && pc < block.End() {
+				x.model.Access[i].Missed = shares
+			}
+		}
+	}
+}
+
 // TestMissesOfChain: loads each of which waits for the one before take the latency of
 // every miss in full.
 func TestMissesOfChain(t *testing.T) {
 	x := fixed(t)
 	chase := x.routine(t, "chase")
 	const share = 0.3
-	for i := range x.program.Refs {
-		for b := range x.structure.Graph.Routines[chase].Blocks {
-			block := &x.structure.Graph.Routines[chase].Blocks[b]
-			if pc := uint64(x.program.Refs[i].PC); pc >= block.PC() && pc < block.End() {
-				x.model.Access[i].Missed = []float64{share, share, share / 3}
-			}
-		}
-	}
+	x.miss(chase, share, share, share/3)
 	times := x.execute(t, 0, synth.Misses)
 	levels := x.config.Memory.Levels
 	want := share*2/3*float64(levels[2].Latency-levels[0].Latency) + share/3*float64(x.config.Memory.Latency-levels[0].Latency)

@@ -24,7 +24,7 @@ type walker struct {
 	model  *Model
 	random *rand.Rand
 
-	anywhere lottery          // places, by the instructions executed there
+	anywhere lottery          // places, by the instructions executed there and by their misses
 	entered  lottery          // where routines are entered by no known call
 	sites    map[int]*lottery // where calls of a routine return to; of -1: those of unknown ones
 	leaves   map[place]int    // blocks by which a counted loop is left, and which that is
@@ -36,25 +36,55 @@ type walker struct {
 // maxDepth is how many calls deep a walk goes.
 const maxDepth = 64
 
-func newWalker(p *Program, m *Model, seed uint64) *walker {
+func newWalker(p *Program, m *Model, memory *pipeline.Memory, seed uint64) *walker {
 	w := &walker{
 		Program: p, model: m, random: rand.New(rand.NewPCG(seed, 0)), sites: make(map[int]*lottery),
 		leaves: make(map[place]int), left: make(map[place]int),
 	}
 	for r, routine := range p.graph.Routines {
 		f := &m.Frequencies.Routines[r]
-		for b, n := range f.Blocks {
-			w.anywhere.add(place{r, b}, n*float64(len(routine.Blocks[b].Insts)))
-		}
 		for l, counted := range m.Counted[r] {
 			if b := exitBlock(routine, l, f.Edges); counted && b >= 0 {
 				w.leaves[place{r, b}] = l
 			}
 		}
 	}
+	w.findPlaces(memory)
 	w.findCallers()
 	w.drawing = newDrawing(m, w.random)
 	return w
+}
+
+// findPlaces finds where stretches may begin. A short copy may be a hundredth of the
+// instructions and most of the misses, and costs nothing if no stretch comes there: so
+// cycles that accesses wait count like instructions, but together no more than these.
+func (w *walker) findPlaces(memory *pipeline.Memory) {
+	type weighed struct {
+		at               place
+		executed, waited float64
+	}
+	var all []weighed
+	var sum weighed
+	for r, routine := range w.graph.Routines {
+		for b, n := range w.model.Frequencies.Routines[r].Blocks {
+			if n <= 0 {
+				continue
+			}
+			x := weighed{at: place{r, b}, executed: n * float64(len(routine.Blocks[b].Insts))}
+			for _, ref := range w.blocks[w.ids[r][b]].refs {
+				x.waited += n * w.model.Access[ref].waits(memory)
+			}
+			all = append(all, x)
+			sum.executed, sum.waited = sum.executed+x.executed, sum.waited+x.waited
+		}
+	}
+	scale := 1.0
+	if sum.waited > sum.executed {
+		scale = sum.executed / sum.waited
+	}
+	for _, x := range all {
+		w.anywhere.add(x.at, x.executed+scale*x.waited)
+	}
 }
 
 // findCallers finds where calls return to, and which routines are entered by calls that
