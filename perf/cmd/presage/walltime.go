@@ -13,7 +13,7 @@ func walltimeCommand() *cobra.Command {
 	var (
 		opt             walltime.Options
 		machine, prefix string
-		kept            string
+		kept, measured  string
 		quiet           bool
 		out             output
 	)
@@ -29,7 +29,11 @@ small sizes says is listed beside it. The programs run with your rights.
 
 Predictions are kept in the store, measurements are not. With --record they are
 written to NAME-times.csv and NAME-system.csv, and this command, the host, the date
-and checksums to recordings.csv beside them.`,
+and checksums to recordings.csv beside them.
+
+With --measured nothing is measured: times are predicted anew and held against those of
+a recording, whose machine FILE is then to describe; programs are compiled for the
+processor at hand all the same.`,
 		Example: `  presage calibrate -o host.yaml
   presage walltime ./datasets/native --machine host.yaml
   presage walltime ./datasets/native --machine host.yaml --prefix "chrt -f 10" --record walltime`,
@@ -45,6 +49,11 @@ and checksums to recordings.csv beside them.`,
 			opt.Machine, opt.Dir, opt.Prefix = m, args[0], strings.Fields(prefix)
 			if !quiet {
 				opt.Progress = progressLines(cmd.ErrOrStderr())
+			}
+			if measured != "" {
+				if opt.Measured, err = walltime.Load(measured); err != nil {
+					return err
+				}
 			}
 			found, err := opt.Run(cmd.Context())
 			if err != nil {
@@ -65,6 +74,7 @@ and checksums to recordings.csv beside them.`,
 	f.StringVar(&machine, "machine", "", "machine: a .yaml file of presage calibrate")
 	f.StringVar(&prefix, "prefix", "", `command that starts the measured programs, such as "chrt -f 10"`)
 	f.IntVar(&opt.Repeats, "repeats", walltime.DefaultRepeats, "number of measurements of each time")
+	f.StringVar(&measured, "measured", "", "name prefix of recorded files: predict anew, and take what was measured from them")
 	f.StringVar(&kept, "record", "", "name prefix of the files to write")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	_ = cmd.MarkFlagRequired("machine")

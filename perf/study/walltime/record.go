@@ -3,6 +3,7 @@ package walltime
 import (
 	"fmt"
 	"runtime"
+	"strings"
 
 	"presage/perf/study/record"
 )
@@ -11,9 +12,9 @@ import (
 // what the operating system takes, and lists them with the command that made them in
 // recordings.csv beside them.
 func (f *Findings) Record(prefix, command string) error {
-	from := record.Source{
-		Origin:  fmt.Sprintf("predicted by presage, measured on %s, %d processors", f.Host, runtime.NumCPU()),
-		Command: command,
+	from := record.Source{Origin: f.origin, Command: command}
+	if from.Origin == "" {
+		from.Origin = fmt.Sprintf("predicted by presage, measured on %s, %d processors", f.Host, runtime.NumCPU())
 	}
 	if err := record.Write(prefix+"-times.csv", f.Rows, from); err != nil {
 		return err
@@ -21,7 +22,11 @@ func (f *Findings) Record(prefix, command string) error {
 	return record.Write(prefix+"-system.csv", []System{f.System}, from)
 }
 
-// Load reads what Record wrote; Host stands in the recordings' list only.
+// again begins the origin of predictions of a later day than the measurements.
+const again = "predicted anew from what was recorded on "
+
+// Load reads what Record wrote; Host stands in the recordings' list only. Findings that
+// take its measurements are recorded with their origin and date.
 func Load(prefix string) (*Findings, error) {
 	rows, err := record.Read[Row](prefix + "-times.csv")
 	if err != nil {
@@ -31,7 +36,10 @@ func Load(prefix string) (*Findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Findings{Rows: rows.Rows}
+	f := &Findings{Rows: rows.Rows, origin: rows.Origin}
+	if !strings.HasPrefix(f.origin, again) {
+		f.origin = again + rows.Date + ": " + f.origin
+	}
 	if len(system.Rows) > 0 {
 		f.System = system.Rows[0]
 	}

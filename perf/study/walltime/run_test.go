@@ -4,8 +4,10 @@ package walltime
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"presage/perf/engine/native"
@@ -61,5 +63,25 @@ int main(int argc, char **argv) {
 	back, err := Load(prefix)
 	if err != nil || len(back.Rows) != 2 || back.Rows[1].Program != "sum" || back.System.PageBytes != f.System.PageBytes {
 		t.Errorf("%+v, %v", back, err)
+	}
+	o.Measured = back
+	anew, err := o.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range anew.Rows {
+		if b := f.Rows[i]; r.Measured != b.Measured || r.Median != b.Median || math.Abs(r.Predicted/b.Predicted-1) > 1e-9 || math.Abs(r.Error-b.Error) > 1e-9 {
+			t.Errorf("%+v, want %+v", r, b)
+		}
+	}
+	if err := anew.Record(prefix, "presage walltime --measured"); err != nil {
+		t.Fatal(err)
+	}
+	if back, err = Load(prefix); err != nil || strings.Count(back.origin, again) != 1 || !strings.Contains(back.origin, "measured on") {
+		t.Errorf("%q, %v", back.origin, err)
+	}
+	o.Measured.Rows = o.Measured.Rows[:1]
+	if _, err := o.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "80000") {
+		t.Errorf("a size that was not measured: %v", err)
 	}
 }

@@ -30,6 +30,10 @@ type Options struct {
 
 	// Repeats is how often each time is measured; 0: DefaultRepeats.
 	Repeats int
+	// Measured, if not nil, are findings whose measurements are taken, in place of new
+	// ones: what was measured then, on the computer that Machine describes, is held
+	// against today's predictions. It must have every row.
+	Measured *Findings
 	// Prefix is a command that runs the command after it, such as "chrt -f 10", with
 	// which measured programs are started; empty for none.
 	Prefix []string
@@ -72,6 +76,8 @@ type Findings struct {
 	Host   string
 	System System
 	Rows   []Row // by program, in it by size
+
+	origin string // of a recording; empty: measured just now
 }
 
 // Run predicts all times, and then measures them, one program after the other. Only
@@ -109,6 +115,13 @@ func (o Options) Run(ctx context.Context) (*Findings, error) {
 		if err := s.predict(ctx, &programs[i]); err != nil {
 			return nil, err
 		}
+	}
+	if o.Measured != nil {
+		if err := s.found.take(o.Measured); err != nil {
+			return nil, err
+		}
+		o.Progress.Finish(len(programs))
+		return s.found, nil
 	}
 	if s.found.System, err = s.system(ctx, temp); err != nil {
 		return nil, err
@@ -223,9 +236,31 @@ func (s *study) measure(ctx context.Context, p *Program) error {
 			return err
 		}
 		r.Measured, r.Median, r.Spread = t.Min, t.Median, t.Spread
-		r.Predicted += s.found.System.Start + r.Faults*s.found.System.Fault
 		r.Power, r.Exponent = power.at(r.N), power.k
-		r.Error, r.MedianError, r.PowerError = r.Predicted/r.Measured-1, r.Predicted/r.Median-1, r.Power/r.Measured-1
+		r.compare(s.found.System)
+	}
+	return nil
+}
+
+// compare adds what the system takes to the predicted time, and holds it against the
+// measured ones.
+func (r *Row) compare(s System) {
+	r.Predicted += s.Start + r.Faults*s.Fault
+	r.Error, r.MedianError, r.PowerError = r.Predicted/r.Measured-1, r.Predicted/r.Median-1, r.Power/r.Measured-1
+}
+
+// take fills in rows from what was measured before.
+func (f *Findings) take(before *Findings) error {
+	f.Host, f.System, f.origin = before.Host, before.System, before.origin
+	for i := range f.Rows {
+		r := &f.Rows[i]
+		at := slices.IndexFunc(before.Rows, func(b Row) bool { return b.Program == r.Program && b.N == r.N })
+		if at < 0 {
+			return fmt.Errorf("walltime: no measurement of %s at %g is recorded: measure anew", r.Program, r.N)
+		}
+		b := &before.Rows[at]
+		r.Measured, r.Median, r.Spread, r.Power, r.Exponent = b.Measured, b.Median, b.Spread, b.Power, b.Exponent
+		r.compare(f.System)
 	}
 	return nil
 }
