@@ -109,6 +109,24 @@ func (d *describer) rate(lo, hi uint64) machine.Rate {
 	return rate
 }
 
+// streamPace is the part of the rate of a working set within a cache's share at which a
+// larger one is still taken to be read from that cache: memory serves less of it.
+const streamPace = 0.75
+
+// keptByStreams returns the largest working set beyond the share of a cache, and within
+// capacity, that was read at the pace of one within the share; 0 if there is none. before
+// is the capacity of the cache above.
+func (d *describer) keptByStreams(before, share, capacity uint64) uint64 {
+	within, most := float64(d.rate(before, share/2)), uint64(0)
+	for i := range d.p.Bandwidths {
+		b := &d.p.Bandwidths[i]
+		if b.Kind == readKind && share < b.Bytes && b.Bytes <= capacity && b.Byte.Min > 0 && 1/d.p.Cycles(b.Byte.Min) >= streamPace*within && within > 0 {
+			most = max(most, b.Bytes)
+		}
+	}
+	return most
+}
+
 // figure writes a sample in cycles, with its median and spread.
 func (d *describer) figure(s Sample) string {
 	return fmt.Sprintf("%.2f cycles (median %.2f, spread %.2f)", d.p.Cycles(s.Min), d.p.Cycles(s.Median), s.Spread())
@@ -129,6 +147,9 @@ func (d *describer) caches() {
 			d.source(saidSource, "%s: %s in lines of %d bytes, %s ways", l.Name, sizeText(g.Capacity), g.LineBytes, waysText(g.Ways))
 			if share := l.share(); share < g.Capacity {
 				detected += fmt.Sprintf(", so that %s are taken for what others leave", sizeText(share))
+				if more := d.keptByStreams(before, share, g.Capacity); more > 0 {
+					detected += fmt.Sprintf("; a stream of %s was read at its pace, since blocks that are soon used again are evicted by others more rarely", sizeText(more))
+				}
 				g.Capacity = share
 			}
 		default:

@@ -65,6 +65,13 @@ func TestShareOfASharedCache(t *testing.T) {
 	if c := m.Caches[1]; c.Capacity() != 4<<20 || c.Ways != 16 || c.Bandwidth != 10 || !strings.Contains(m.Sources["chase"], "4 MiB are taken for what others leave") {
 		t.Errorf("%+v of %s", c, m.Sources["chase"])
 	}
+	if text := m.Sources["chase"]; strings.Contains(text, "a stream of") {
+		t.Errorf("16 MiB were read at a quarter of its pace: %s", text)
+	}
+	p.Bandwidths = append(p.Bandwidths, Bandwidth{readKind, 8 << 20, exact(0.03)})
+	if m := readBack(t, p); m.Caches[1].Capacity() != 4<<20 || !strings.Contains(m.Sources["chase"], "a stream of 8 MiB was read at its pace") {
+		t.Errorf("%+v of %s", m.Caches[1], m.Sources["chase"])
+	}
 	p.Levels[1].DetectedLo, p.Levels[1].DetectedHi = 14<<20, 20<<20 // near enough to what the system says
 	if c := readBack(t, p).Caches[1]; c.Capacity() != 32<<20 || c.Bandwidth != 2.5 {
 		t.Errorf("%+v", c)
