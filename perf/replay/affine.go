@@ -259,7 +259,7 @@ func wholeOf(rows []direction) *whole {
 // Split divides vectors into Modulus classes, by the residue of coordinate A or of
 // A plus Sign times B. The zero Split has one class.
 type Split struct {
-	Modulus int8 // 2, 4 or 8; less: no division
+	Modulus int8 // 2, 4, 8, or 3 of A alone; less: no division
 	Sign    int8 // -1, 0 or 1; 0: A alone
 	A, B    int8
 }
@@ -272,6 +272,9 @@ func (s Split) class(v []int64) int {
 	x := v[s.A]
 	if s.Sign != 0 {
 		x += int64(s.Sign) * v[s.B]
+	}
+	if s.Modulus == 3 {
+		return int(x % 3)
 	}
 	return int(x & int64(s.Modulus-1))
 }

@@ -69,6 +69,7 @@ func TestSplitClasses(t *testing.T) {
 	}{
 		{Split{}, 0},
 		{Split{Modulus: 4, A: 1}, 3},
+		{Split{Modulus: 3, A: 0}, 2},
 		{Split{Modulus: 8, A: 0, B: 1, Sign: -1}, 6}, // 5-7 = -2
 		{Split{Modulus: 8, A: 0, B: 1, Sign: 1}, 4},
 	} {

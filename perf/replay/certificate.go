@@ -75,6 +75,7 @@ type RefCertificate struct {
 type Standing struct {
 	Accesses, Doubtful uint64
 	Likely             uint64   // of Doubtful: see RefCertificate
+	Real               uint64   // of Accesses: taken from the real run
 	Reasons            []string // for the doubtful ones
 }
 
@@ -90,6 +91,7 @@ func (c *Certificate) Of(refs ...trace.RefID) Standing {
 		s.Accesses += r.Accesses
 		s.Doubtful += r.Doubtful
 		s.Likely += r.Likely
+		s.Real += r.Real
 		reasons |= r.reasons
 	}
 	s.Reasons = reasons.texts()
@@ -198,7 +200,7 @@ func (j *judgement) leavesOut(i int, start *Follower) uint64 {
 	done := j.replayed.Visits[i]
 	if start != nil {
 		done += start.Real.Visits[i]
-		if j.past(i, start) {
+		if j.past(i, start) || j.over(i, start) {
 			return 0
 		}
 	}

@@ -175,7 +175,7 @@ func (f *fitter) chooseForms(i int) {
 		}
 		if f.bendRef(i, j, list) || f.bendTogether(i, j) {
 			p.Refs[j].Irregular = false
-		} else if !f.everywhere(i, j, list) && f.wrapRef(i, j, list) {
+		} else if !f.everywhere(i, j, list) && !turns(f.having(i, j), j, list) && f.wrapRef(i, j) {
 			p.Refs[j].Irregular = false
 		} else if p.Refs[j].Irregular && f.indirectRef(i, j) {
 			p.Refs[j].Irregular = false

@@ -11,11 +11,7 @@ type Jump struct {
 // wrapRef looks for a sum of functions with jumps, see wraps, for the addresses of
 // reference j of place i. All runs must have it, with jumps of the same coordinates in
 // the same order, by exact polynomials of the size.
-//
-// What alternates from one step of a loop to the next is left to a form of residue
-// classes, if list has one: these are functions of two arrays, which may lie elsewhere
-// from each other at another size.
-func (f *fitter) wrapRef(i, j int, list []Form) bool {
+func (f *fitter) wrapRef(i, j int) bool {
 	having := f.having(i, j)
 	var last *RunPlace
 	for _, in := range having {
@@ -28,9 +24,6 @@ func (f *fitter) wrapRef(i, j int, list []Form) bool {
 	}
 	for k := range last.Refs[j].Wraps {
 		w := &last.Refs[j].Wraps[k]
-		if coord, ok := w.alternates(); ok && slices.Contains(list, Form{Split: Split{Modulus: 2, A: coord}}) {
-			continue
-		}
 		if !f.agreeOn(having, j, w) || !f.polynomialWraps(having, j, w) {
 			continue
 		}
@@ -39,22 +32,6 @@ func (f *fitter) wrapRef(i, j int, list []Form) bool {
 		return true
 	}
 	return false
-}
-
-// alternates reports whether jumps undo what the slope along a coordinate does at every
-// other step, and along which.
-func (w *RunWraps) alternates() (coord int8, ok bool) {
-	for c, jumps := range w.Jumps {
-		for k, j := range jumps {
-			if c == 0 && k == 0 {
-				coord, ok = j.Coord, true
-			}
-			if j.Coord != coord || j.From != int64(2*(k+1)) || j.By != -2*w.Classes[c].Coef[coord+1] {
-				return 0, false
-			}
-		}
-	}
-	return coord, ok
 }
 
 // wrapsIn returns what a run has of a form; nil if it has not.

@@ -55,10 +55,16 @@ func (c *candidate) counted(v []int64, stamps []uint64) []int64 {
 	return c.vector
 }
 
-// forms returns the forms to try for addresses at a depth, the simplest first.
+// forms returns the forms to try for addresses at a depth, the simplest first: among
+// them three classes for three arrays that take turns.
 func forms(depth int) []Form {
 	var list []Form
 	for _, s := range splits(depth) {
+		if s == (Split{Modulus: 4, A: int8(depth) - 1}) {
+			for a := int8(depth) - 1; a >= 0; a-- {
+				list = append(list, Form{Split: Split{Modulus: 3, A: a}})
+			}
+		}
 		list = append(list, Form{Split: s})
 	}
 	for l := range depth {
@@ -70,7 +76,7 @@ func forms(depth int) []Form {
 // narrowing says how many candidates are kept from a number of executions on: the
 // simplest, so that learning from a long run does not take much longer than running
 // it. Before, outer loops have gone on often enough to tell most candidates apart.
-var narrowing = map[uint64]int{1 << 13: 24, 1 << 15: 8, 1 << 18: 2}
+var narrowing = map[uint64]int{1 << 13: 28, 1 << 15: 8, 1 << 18: 2}
 
 // reference is the state of a reference of a place.
 type reference struct {

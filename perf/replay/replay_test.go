@@ -201,6 +201,9 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DMATMUL -DHEAP", mixed, []int64{130}, "kernel", true, 0},            // from brk to mmap
 		{"-O2 -DTURNS -DHEAP", even, []int64{64, 130, 160}, "kernel", true, 0},     // the same, of arrays that references go between
 		{"-O2 -DTURNS -DHEAP -DACROSS", even, []int64{160}, "kernel", false, 0.85}, // and out of
+		{"-O2 -DTHREE -DHEAP", even, []int64{64, 130, 160}, "kernel", true, 0},
+		{"-O2 -DTHREE -DHEAP -DSTEPS=5", even, []int64{160}, "kernel", true, 0},
+		{"-O2 -DTHREE -DHEAP -DSTEPS=40", even, []int64{160}, "kernel", true, 0},
 		{"-O2 -DCHOLESKY", mixed, []int64{99}, "kernel", true, 0},
 		{"-O2 -DTAIL", mixed, []int64{99}, "step", true, 0},
 		{"-O2 -DSTENCIL -DHEAP", []int64{8, 9, 11, 12, 14, 16}, []int64{32}, "sweep", true, 0},
@@ -298,6 +301,23 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWhatIsOverIsNotExpected: small arrays are cleared in the heap before the loops. At a
+// size that has them mapped nobody clears them, which the start of the run shows, so that
+// the replay lacks nothing.
+func TestWhatIsOverIsNotExpected(t *testing.T) {
+	prog := compile(t, "-O2 -DMATMUL -DHEAP -DCLEARED")
+	m := learn(t, prog, codeOf(t, prog), 40, 50, 60, 72, 84, 100)
+	_, small := replayed(t, m, prog, 40, early)
+	_, large := replayed(t, m, prog, 130, early)
+	clears := refsOf(prog, "memset")
+	if small.Of(clears...).Accesses < 1000 {
+		t.Fatalf("%d accesses clear arrays of 40 rows: the test tests nothing", small.Of(clears...).Accesses)
+	}
+	if s := large.Of(clears...); s.Doubtful > 100 || large.LeftOut > 100 {
+		t.Errorf("of arrays of 130 rows, %d accesses that clear are in doubt, and %d are left out: %q", s.Doubtful, large.LeftOut, s.Reasons)
 	}
 }
 

@@ -136,9 +136,10 @@ func (p *place) result(m *memory) RunPlace {
 	return r
 }
 
-// keepForms returns the forms that agree with all accesses, with their coefficients.
+// keepForms returns the forms that agree with all accesses, with their coefficients: of
+// residue classes first those that take turns.
 func (r *reference) keepForms() (forms []RunForm) {
-	for j := range r.candidates {
+	for _, j := range r.turnsFirst() {
 		f := RunForm{Form: r.candidates[j].form}
 		coarse := false
 		for k := range r.candidates[j].classes {

@@ -18,6 +18,8 @@ type judgement struct {
 	never    []neverRef // what could have been done on ways that no run went, and that only they lead to
 	loose    []int32    // other places after which nothing is certain
 	seldom   bool       // some way of a confined branch was gone in few runs
+
+	index map[placeKey]int32 // see placeOf
 }
 
 // judge returns the doubts about each place, with those that others bring.

@@ -21,7 +21,11 @@ static int atoi(const char *s)
 #define NOINLINE __attribute__((noinline, noclone))
 
 #ifdef HEAP
+#ifdef CLEARED
+static double *take(long count) { return calloc(count, sizeof(double)); }
+#else
 static double *take(long count) { return malloc(count * sizeof(double)); }
+#endif
 #else
 static double pool[1 << 24];
 static long used;
@@ -121,6 +125,23 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 	for (int i = 0; i < n * n + n; i++)
 		c[1] += first[i];
 #endif
+}
+#elif defined(THREE) // three arrays that take turns
+#define WORDS (long)n * n
+#ifndef STEPS
+#define STEPS 9
+#endif
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int t = 0; t < STEPS; t++) {
+		for (int i = 1; i < n - 1; i++)
+			for (int j = 1; j < n - 1; j++)
+				c[i * n + j] = 2 * b[i * n + j] - a[i * n + j] + b[(i + 1) * n + j] + b[i * n + j - 1];
+		double *oldest = a;
+		a = b;
+		b = c;
+		c = oldest;
+	}
 }
 #elif defined(TILED)
 #define WORDS (long)n * n
