@@ -39,10 +39,31 @@ func TestConserveCold(t *testing.T) {
 			of.Groups = append(of.Groups, predict.Misses{Accesses: 1e6, Cold: cold})
 		}
 		reuse := c.groups[1].Misses.Reuse
-		conserveCold(of, c.groups, c.all)
+		conserveCold(of, c.groups, firstUses{all: c.all})
 		got := []float64{c.groups[0].FirstUses, c.groups[1].Misses.Cold}
 		if !slices.Equal(got, c.want) || c.groups[1].Misses.Reuse != reuse {
 			t.Errorf("%s: %v first uses and %g other misses, want %v and %g", c.what, got, c.groups[1].Misses.Reuse, c.want, reuse)
+		}
+	}
+}
+
+// TestFirstUsesOfTheReplay: first uses that corrected groups lack are those of the groups
+// that have more in the replay than models say, and not of a library's start.
+func TestFirstUsesOfTheReplay(t *testing.T) {
+	corrected := misses.GroupCorrection{Method: MethodNear, Misses: predict.Misses{Accesses: 1e6, Cold: 10}}
+	of := misses.Uncorrected{Level: predict.Level{Sets: 1024, Ways: 2}}
+	for _, cold := range []float64{30, 80, 1000} {
+		of.Groups = append(of.Groups, predict.Misses{Accesses: 1e6, Cold: cold})
+	}
+	for _, c := range []struct {
+		all   float64
+		whole bool
+		want  float64
+	}{{1100, true, 980}, {1100, false, 990}, {2000, true, 990}, {700, true, 580}, {60, true, 0}} {
+		groups := []misses.GroupCorrection{{}, {}, corrected}
+		conserveCold(of, groups, firstUses{c.all, []float64{30, 1060, 10}, c.whole})
+		if groups[0].FirstUses != 0 || groups[1].FirstUses != c.want {
+			t.Errorf("%g first uses (%v): %g and %g more, want 0 and %g", c.all, c.whole, groups[0].FirstUses, groups[1].FirstUses, c.want)
 		}
 	}
 }

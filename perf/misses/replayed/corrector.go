@@ -125,7 +125,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	var tried *trial
 	disturbed := r.disturbed(counts, of.Level, c.waysOf(of.Level), c.mayMiss(r, of.Groups))
 	hardly := float64(r.All.Doubtful) <= maxSlack*float64(r.All.Accesses)
-	if r.Start && (disturbed || float64(r.All.Doubtful) > noticeable*float64(r.All.Accesses) || c.unsure(r, counts, hardly)) {
+	if r.Start && (disturbed || float64(r.All.Doubtful) > noticeable*float64(r.All.Accesses) || c.unsure(r, counts, hardly, of)) {
 		if tried, err = c.try(ctx); err != nil {
 			return nil, err
 		}
@@ -137,28 +137,25 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	}
 	exact := reached(r.Before, c.waysOf(of.Level)) <= maxSlack*float64(counts.Total.Misses)
 	var all standing
+	had := make([]float64, len(c.groups))
+	pace := c.pace(r, counts, hardly, of)
 	for i, groups := range c.groups {
 		n, s := r.of(counts, groups)
 		all.add(s)
-		slight := s.settled(n.Misses, hardly)
-		if slight || s.Accesses > 0 && trusted {
-			out.Groups[i] = misses.GroupCorrection{
-				Method: s.method(exact),
-				Misses: predict.Misses{Accesses: float64(n.Accesses), Cold: float64(n.Cold), Reuse: float64(n.Misses - n.Cold)},
-				Exact:  exact && s.certified(),
-			}
-			switch {
-			case !slight:
-				out.Groups[i].Method, out.Groups[i].Off = MethodTested, tried.worst
-			case !s.likely():
-				out.Groups[i].Off = maxSlack
-			}
+		had[i] = float64(n.Cold)
+		settled := len(groups) > 0 && s.settled(n.Misses, hardly, of, i)
+		if settled || s.Accesses > 0 && trusted {
+			out.Groups[i] = s.correction(n, exact)
+		}
+		if !settled && s.Accesses > 0 && trusted {
+			out.Groups[i].Method, out.Groups[i].Off = MethodTested, tried.worst
+			out.Groups[i].Misses.Reuse *= pace
 		}
 	}
 	// Where memory is given out again, models of first uses know little, and a replay that
 	// leaves hardly anything out has them.
-	if !r.Recycles || float64(r.Left) > maxColdOff*float64(counts.Total.Cold) {
-		conserveCold(of, out.Groups, float64(counts.Total.Cold))
+	if uses := r.firstUses(counts, had); !r.Recycles || !uses.whole {
+		conserveCold(of, out.Groups, uses)
 	}
 	if trusted {
 		out.Warnings = append(out.Warnings, tried.said(all, c.program.sweep.name))

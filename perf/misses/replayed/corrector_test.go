@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"presage/perf/cache"
+	"presage/perf/misses"
 	"presage/perf/predict"
 	"presage/perf/trace"
 )
@@ -56,7 +57,7 @@ func TestUnsure(t *testing.T) {
 		r := &replayedPoint{Groups: []standing{{Accesses: 1 << 30}, {Accesses: 1 << 20, Doubtful: c.doubtful}, {Accesses: 1 << 20}}}
 		counts := cache.LevelResult{Groups: []cache.Counts{{Misses: c.misses[0]}, {Misses: c.misses[1]}, {Misses: c.misses[2]}}}
 		counts.Total.Misses = c.misses[0] + c.misses[1] + c.misses[2]
-		if got := x.unsure(r, counts, true); got != c.want {
+		if got := x.unsure(r, counts, true, misses.Uncorrected{}); got != c.want {
 			t.Errorf("%+v: unsure %v", c, got)
 		}
 	}

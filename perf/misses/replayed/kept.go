@@ -17,7 +17,7 @@ const replayKind = "replay"
 
 // replayVersion is part of the key of a stored replay: raise it when a replay generates
 // other accesses, its certificate holds for others, or they are simulated otherwise.
-const replayVersion = 37
+const replayVersion = 40
 
 // replayInputs is what a replayedPoint depends on.
 type replayInputs struct {
@@ -60,9 +60,9 @@ type replayedPoint struct {
 	warnings []string // about the store
 }
 
-// standing is how many accesses there are, how many of them are not certified, and how many
-// of these likely: see replay.RefCertificate.
-type standing struct{ Accesses, Doubtful, Likely uint64 }
+// standing is how many accesses there are, how many of them are not certified, how many
+// of these likely, and how many were those of the real run: see replay.RefCertificate.
+type standing struct{ Accesses, Doubtful, Likely, Real uint64 }
 
 func (s standing) certified() bool { return s.Accesses > 0 && s.Doubtful == 0 }
 
@@ -73,13 +73,14 @@ func (s *standing) add(o standing) {
 	s.Accesses += o.Accesses
 	s.Doubtful += o.Doubtful
 	s.Likely += o.Likely
+	s.Real += o.Real
 }
 
 // pointOf returns what is kept of a replay; of lists the references of each group.
 func pointOf(result *cache.Result, certificate *replay.Certificate, of [][]trace.RefID) *replayedPoint {
 	all := certificate.All()
 	p := &replayedPoint{
-		Result: result, Groups: make([]standing, len(of)), Doubts: make([][]string, len(of)), All: standing{all.Accesses, all.Doubtful, all.Likely},
+		Result: result, Groups: make([]standing, len(of)), Doubts: make([][]string, len(of)), All: standing{all.Accesses, all.Doubtful, all.Likely, all.Real},
 		Before: certificate.Before, Amid: certificate.Amid, Left: certificate.LeftOut, LeftOf: make([]uint64, len(of)), Held: make([]uint64, len(of)), Reasons: all.Reasons,
 	}
 	for g, refs := range of {
@@ -88,7 +89,7 @@ func pointOf(result *cache.Result, certificate *replay.Certificate, of [][]trace
 			p.LeftOf[g] += certificate.Refs[ref].LeftOut
 			p.Held[g] += certificate.Refs[ref].Held
 		}
-		p.Groups[g], p.Doubts[g] = standing{s.Accesses, s.Doubtful, s.Likely}, s.Reasons
+		p.Groups[g], p.Doubts[g] = standing{s.Accesses, s.Doubtful, s.Likely, s.Real}, s.Reasons
 	}
 	return p
 }

@@ -65,7 +65,7 @@ func TestTrials(t *testing.T) {
 }
 
 func TestTrusted(t *testing.T) {
-	r := &replayedPoint{All: standing{Accesses: 1e6}, Groups: []standing{{1e6, 1e6, 0}, {1e6, 0, 0}}, Doubts: [][]string{{"data"}, nil}}
+	r := &replayedPoint{All: standing{Accesses: 1e6}, Groups: []standing{{1e6, 1e6, 0, 0}, {1e6, 0, 0, 0}}, Doubts: [][]string{{"data"}, nil}}
 	for _, c := range []struct {
 		level string
 		trial *trial
@@ -110,14 +110,14 @@ func TestUntried(t *testing.T) {
 		misses uint64
 		want   bool
 	}{
-		{[]standing{{9000, 9000, 0}, {1000, 0, 0}}, [][]string{{"data"}, nil}, 0, false},
-		{[]standing{{9000, 9000, 0}, {1000, 0, 0}}, [][]string{{"data", "other code"}, nil}, 0, true},
-		{[]standing{{9000, 9000, 0}, {1000, 11, 0}}, [][]string{{"data"}, {"data"}}, 0, true},
-		{[]standing{{9000, 9000, 0}, {1000, 9, 0}}, [][]string{{"data"}, {"data"}}, 0, false},
-		{[]standing{{9000, 9000, 0}, {1000, 11, 11}}, [][]string{{"data"}, {"other code"}}, 0, false},  // likely
-		{[]standing{{9000, 0, 0}, {1000, 0, 0}, {10, 11, 0}}, [][]string{nil, nil, {"data"}}, 0, true}, // of no group of the run
-		{[]standing{{9000, 9000, 0}, {1000, 59, 0}}, [][]string{{"data"}, {"data"}}, 3000, false},      // few of the level's misses
-		{[]standing{{9000, 9000, 0}, {1000, 61, 0}}, [][]string{{"data"}, {"data"}}, 3000, true},
+		{[]standing{{9000, 9000, 0, 0}, {1000, 0, 0, 0}}, [][]string{{"data"}, nil}, 0, false},
+		{[]standing{{9000, 9000, 0, 0}, {1000, 0, 0, 0}}, [][]string{{"data", "other code"}, nil}, 0, true},
+		{[]standing{{9000, 9000, 0, 0}, {1000, 11, 0, 0}}, [][]string{{"data"}, {"data"}}, 0, true},
+		{[]standing{{9000, 9000, 0, 0}, {1000, 9, 0, 0}}, [][]string{{"data"}, {"data"}}, 0, false},
+		{[]standing{{9000, 9000, 0, 0}, {1000, 11, 11, 0}}, [][]string{{"data"}, {"other code"}}, 0, false},     // likely
+		{[]standing{{9000, 0, 0, 0}, {1000, 0, 0, 0}, {10, 11, 0, 0}}, [][]string{nil, nil, {"data"}}, 0, true}, // of no group of the run
+		{[]standing{{9000, 9000, 0, 0}, {1000, 59, 0, 0}}, [][]string{{"data"}, {"data"}}, 3000, false},         // few of the level's misses
+		{[]standing{{9000, 9000, 0, 0}, {1000, 61, 0, 0}}, [][]string{{"data"}, {"data"}}, 3000, true},
 	} {
 		r := &replayedPoint{All: standing{Accesses: 10_000}, Groups: c.groups, Doubts: c.doubts}
 		r.Result = &cache.Result{Levels: []cache.LevelResult{{Name: "L1", Total: cache.Counts{Misses: c.misses}}}}

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 {
 	int n = atoi(argv[1]);
 	unsigned seed = 1;
-	for (int i = 0; i < 3 * n; i++) {
+	for (int i = 0; i < 20 * n; i++) {
 		if (2 * (used + 1) > room)
 			grow();
 		seed = seed * 1664525u + 1013904223u;
