@@ -2,8 +2,10 @@ package cache
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"presage/perf/trace"
@@ -182,4 +184,45 @@ func TestMissesAreThoseOfResult(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFillsOfCrowdedSets: rows that crowd sets of two ways miss as often with a list of
+// fills as without, and it has the fills of the same accesses one by one.
+func TestFillsOfCrowdedSets(t *testing.T) {
+	plan := &trace.Plan{Refs: make([]trace.Ref, 3)}
+	config := Config{Levels: []Level{{Name: "L1", BlockBytes: 64, Ways: 2, Blocks: 64}}}
+	loop := trace.Loop{Count: 40}
+	for i := range plan.Refs {
+		plan.Refs[i] = trace.Ref{PC: trace.PC(i), Size: 8, Group: trace.GroupID(i)}
+		loop.Strides = append(loop.Strides, trace.Stride{First: trace.Tag(trace.RefID(i), 8) | trace.Access(1<<20+i<<14+[]int{32, 0, 64}[i]), Step: 8})
+	}
+	var results [2]*Result
+	var fills [2][]Fill
+	for i := range results {
+		s, err := New(plan, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := trace.Loop{Count: loop.Count, Strides: slices.Clone(loop.Strides)}
+		for row := range 20 {
+			if row == 10 {
+				s.Flush()
+				s.LogFills()
+			}
+			b, plain := new(trace.Batch), new(trace.Batch)
+			b.AddRun(l)
+			b.Expand(plain)
+			s.Observe([]*trace.Batch{plain, b}[i])
+			for k := range l.Strides {
+				l.Strides[k].First += 320
+			}
+		}
+		results[i], fills[i] = s.Result(), s.Fills()
+	}
+	if diff := cmp.Diff(results[0], results[1]); diff != "" {
+		t.Errorf("-without runs +with:\n%s", diff)
+	}
+	if diff := cmp.Diff(fills[0], fills[1]); diff != "" || len(fills[0]) == 0 {
+		t.Errorf("%d fills; -without runs +with:\n%s", len(fills[0]), diff)
+	}
 }

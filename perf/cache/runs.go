@@ -191,14 +191,15 @@ func (c *chain) shapeOf(count uint32) (*affine.Shape, int) {
 		return nil, 0
 	}
 	shape, phase := c.shapes.Find(c.streams, count)
-	if shape == nil || !c.divide(level, count) {
+	if shape == nil || !c.divide(level, count) && !(c.entersDirect() && c.measure(new([apartMost]uint32))) {
 		return nil, 0
 	}
 	return shape, phase
 }
 
 // divide sets c.close, and reports whether no set can be asked to hold more blocks
-// of an iteration than LRU keeps for sure.
+// of an iteration than LRU keeps for sure. If it returns false, a plan may know when
+// one is: see settle.
 func (c *chain) divide(level *level, count uint32) bool {
 	clusters := c.shapes.Clusters()
 	var met [affine.MaxStreams]uint64 // the number of clusters that each may meet

@@ -203,18 +203,22 @@ func TestRunsAgain(t *testing.T) {
 }
 
 // TestRunsApart does the same for loops of one shape whose arrays are about a multiple of
-// the sets apart, so that now these of their blocks share sets and now those, with single
-// accesses to other blocks of these sets, which evict what was accessed longest ago.
+// the sets apart, so that now these of their blocks share sets and now those, at times more
+// than there are ways, with single accesses to other blocks of these sets, which evict what
+// was accessed longest ago.
 func TestRunsApart(t *testing.T) {
 	plan := mixedPlan()
 	rng := rand.New(rand.NewPCG(11, 12))
 	for range 800 {
 		const sets = 32
-		ways := 3 + rng.IntN(3)
-		config := Config{Levels: []Level{{Name: "L1", BlockBytes: 64, Ways: ways, Blocks: uint64(ways) * sets}}}
+		ways := 1 + rng.IntN(5)
+		config := Config{Levels: []Level{
+			{Name: "L1", BlockBytes: 64, Ways: ways, Blocks: uint64(ways) * sets},
+			{Name: "L2", BlockBytes: 64, Ways: 2, Blocks: 4 * sets},
+		}}
 		step := []int64{8, 16, 24, -32}[rng.IntN(4)]
 		size := func(ref trace.RefID) uint8 { return min(plan.Refs[ref].Size, 8) }
-		streams := make([]trace.RefID, 2+rng.IntN(2))
+		streams := make([]trace.RefID, 2+rng.IntN(4))
 		offsets := make([]uint64, len(streams)) // in a block: not all move at once
 		for i := range streams {
 			streams[i], offsets[i] = trace.RefID(rng.IntN(len(plan.Refs))), 8*rng.Uint64N(8)

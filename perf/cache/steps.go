@@ -129,7 +129,9 @@ func (c *chain) planOf(s *affine.Shape, phase int) *loopPlan {
 	want := &c.plans.kept[c.plans.next]
 	*want = loopPlan{phases: &s.Phases[0], close: c.close, stores: c.stores, level: c.walkers[0].level, unsure: c.close}
 	l := &c.levels[want.level]
-	c.measure(want, l)
+	if c.measure(&want.apart) {
+		want.unsure = 0
+	}
 	for range c.plans.kept {
 		o := &c.plans.kept[c.plans.at]
 		if o != want && o.phases == want.phases && o.close == c.close && o.stores == c.stores && o.level == want.level && o.apart == want.apart {
@@ -145,7 +147,7 @@ func (c *chain) planOf(s *affine.Shape, phase int) *loopPlan {
 		x := &want.steps[i]
 		x.plan(&s.Phases[i], c.streams, at, c.close, c.stores)
 		if want.unsure == 0 && c.close != 0 {
-			x.settle(s.Phases[(i+n-1)%n].Latest, c.streams, at, c.close, l.mask)
+			x.settle(s.Phases[(i+n-1)%n].Latest, c.streams, at, want, l)
 		}
 	}
 	for i := range want.steps {
@@ -158,29 +160,31 @@ func (c *chain) planOf(s *affine.Shape, phase int) *loopPlan {
 	return want
 }
 
-// measure sets the distances of the clusters of close, if they step alike and by no
-// multiple of a block, so that the shape tells where in its block each is.
-func (c *chain) measure(p *loopPlan, l *level) {
+// measure sets the distances of the clusters of close from the first of them. It returns
+// false if these do not tell what shares sets: because the clusters step differently, or
+// by a multiple of a block, so that the shape does not tell where in its block each is.
+func (c *chain) measure(apart *[apartMost]uint32) bool {
 	clusters := c.shapes.Clusters()
-	if p.close != 0 && (len(clusters) > apartMost || l.sets<<l.shift > 1<<32) {
-		return
+	l := &c.levels[c.walkers[0].level]
+	if c.close != 0 && (len(clusters) > apartMost || l.sets<<l.shift > 1<<32) {
+		return false
 	}
 	var first *affine.Cluster
 	for i := range clusters {
 		x := &clusters[i]
-		if x.Streams&p.close == 0 {
+		if x.Streams&c.close == 0 {
 			continue
 		}
 		if first == nil {
 			first = x
 		}
 		if x.Step != first.Step || x.Step&(1<<l.shift-1) == 0 {
-			p.apart = [apartMost]uint32{}
-			return
+			*apart = [apartMost]uint32{}
+			return false
 		}
-		p.apart[i] = uint32((x.Lo - first.Lo) & (l.sets<<l.shift - 1))
+		apart[i] = uint32((x.Lo - first.Lo) & (l.sets<<l.shift - 1))
 	}
-	p.unsure = 0
+	return true
 }
 
 // idle reports whether an iteration asks for nothing.
@@ -219,25 +223,38 @@ func (x *step) plan(p *affine.Phase, streams []affine.Stream, at uint32, close, 
 
 // settle finds the blocks that are accessed again in iteration at, so that each set has
 // those of close in the order of their last accesses, as in the iteration before, whose
-// Latest is given. In between, moves change it.
-func (x *step) settle(before []uint8, streams []affine.Stream, at uint32, close, mask uint64) {
+// Latest is given. In between, moves change it. Where a set has fewer ways than blocks of
+// the two iterations, one could evict another: all accesses to that set are asked for.
+func (x *step) settle(before []uint8, streams []affine.Stream, at uint32, plan *loopPlan, l *level) {
 	var has []uint64 // blocks by last access, the latest last
 	for _, k := range before {
-		if close>>k&1 != 0 {
+		if plan.close>>k&1 != 0 {
 			has = append(has, streams[k].Block(at-1))
 		}
-	}
-	for asks := x.asks & close; asks != 0; asks &= asks - 1 {
-		block := streams[bits.TrailingZeros64(asks)].Block(at)
-		has = append(slices.DeleteFunc(has, func(b uint64) bool { return b == block }), block)
 	}
 	var due []uint64 // as has, at the end of the iteration
 	for _, k := range x.latest {
 		due = append(due, streams[k].Block(at))
 	}
+	in := func(block uint64) func(uint64) bool {
+		return func(b uint64) bool { return b&l.mask == block&l.mask }
+	}
+	for all := plan.close; all != 0; all &= all - 1 {
+		k := bits.TrailingZeros64(all)
+		here := in(streams[k].Block(at))
+		gone := only(has, func(b uint64) bool { return here(b) && !slices.Contains(due, b) })
+		if uint64(len(gone)+len(only(due, here))) > l.ways {
+			x.asks |= 1 << k
+		}
+	}
+	x.stores |= x.asks & plan.close & plan.stores
+	for asks := x.asks & plan.close; asks != 0; asks &= asks - 1 {
+		block := streams[bits.TrailingZeros64(asks)].Block(at)
+		has = append(slices.DeleteFunc(has, func(b uint64) bool { return b == block }), block)
+	}
 	for i, k := range x.latest {
-		in := func(b uint64) bool { return b&mask == due[i]&mask }
-		if !settled(only(has, in), only(due[:i+1], in), only(due[i+1:], in)) {
+		here := in(due[i])
+		if !settled(only(has, here), only(due[:i+1], here), only(due[i+1:], here)) {
 			x.again = append(x.again, k)
 		}
 	}
