@@ -49,24 +49,30 @@ func (c *chain) runSure(steps []step, phase int, count uint32) {
 	}
 }
 
-// runUnsure is runDirect after the first iteration, if that is not known: when sets gain or
-// lose a block, all that they have of the iteration are accessed again, in order.
+// runUnsure is runDirect after the first iteration, if that is not known: when sets of
+// several streams gain or lose a block, all that they have of the iteration are accessed
+// again, in order.
 func (c *chain) runUnsure(steps []step, phase int, count uint32) {
 	i := int(c.walkers[0].level)
 	l := &c.levels[i]
 	tags, setMask, places := l.tags, l.mask, l.places
 	last := len(steps) - 1
-	sets := setMask & 63 // tells them apart in changed
 	streams, walkers := c.streams, c.walkers[:len(c.streams)]
+	moves, still := uint64(0), c.setBits(c.close) // sets of those that do not move
 	for at := steps[phase&last].skip; at < count; {
 		p := &steps[(phase+int(at))&last]
-		changed := uint64(0)
-		for moves := p.moves; moves != 0; moves &= moves - 1 {
-			k := bits.TrailingZeros64(moves)
+		if p.moves != moves {
+			moves, still = p.moves, c.setBits(c.close&^p.moves)
+		}
+		changed, shared := uint64(0), uint64(0)
+		for rest := moves; rest != 0; rest &= rest - 1 {
+			k := bits.TrailingZeros64(rest)
 			w := &walkers[k]
 			block := streams[k].Block(at)
 			if c.close>>k&1 != 0 {
-				changed |= 1<<(w.block&sets) | 1<<(block&sets)
+				sets := uint64(1)<<(w.block&setMask&63) | 1<<(block&setMask&63)
+				shared |= sets & (still | changed)
+				changed |= sets
 				w.block = block
 			}
 			if p.asks>>k&1 != 0 {
@@ -74,15 +80,33 @@ func (c *chain) runUnsure(steps []step, phase int, count uint32) {
 			}
 		}
 		at += p.skip
-		if changed == 0 {
+		if shared != 0 {
+			c.accessAgain(p.latest, shared)
+		}
+	}
+}
+
+// setBits returns a bit for the set of each of some walkers: see setBit.
+func (c *chain) setBits(walkers uint64) (sets uint64) {
+	mask := c.levels[c.walkers[0].level].mask & 63
+	for ; walkers != 0; walkers &= walkers - 1 {
+		sets |= 1 << (c.walkers[bits.TrailingZeros64(walkers)].block & mask)
+	}
+	return sets
+}
+
+// accessAgain accesses the blocks of walkers that are in some sets.
+func (c *chain) accessAgain(latest []uint8, sets uint64) {
+	i := int(c.walkers[0].level)
+	l := &c.levels[i]
+	for _, k := range latest {
+		w := &c.walkers[k]
+		if sets>>(w.block&l.mask&63)&1 == 0 {
 			continue
 		}
-		for _, k := range p.latest {
-			if w := &walkers[k]; changed>>(w.block&sets)&1 != 0 {
-				if at := w.block & setMask * places; tags[at] != tagOf(w.block)|dirty && tags[at] != tagOf(w.block)|w.ref.mark {
-					c.enterDirect(tags, at, i, w.block, w.ref, w.ref.mark)
-				}
-			}
+		at := w.block & l.mask * l.places
+		if t := l.tags[at]; t != tagOf(w.block)|dirty && t != tagOf(w.block)|w.ref.mark {
+			c.enterDirect(l.tags, at, i, w.block, w.ref, w.ref.mark)
 		}
 	}
 }
