@@ -10,21 +10,72 @@ import (
 // their number. One without a miss leaves caches under LRU as it found them, if
 // the one before it accessed the same blocks in the same order: all others will
 // do the same (derived here). Where all blocks fit, the first repeat is such a one.
+// Where they do not, all repeats from some number on count the same: see recursAfter.
 func (c *chain) repeat(i int) int {
 	n := affine.Repeats(c.pieces, i, runTail, c.shift)
 	if n > 0 && c.fits(i) {
 		c.countAgain(i, uint64(n))
 		return n
 	}
+	recurs := c.recursAfter()
 	for j := 1; j <= n; j++ {
 		before := c.missed()
+		last := j == recurs && j < n
+		if last {
+			c.keepCounts()
+		}
 		c.segment(i + j)
 		if c.missed() == before {
 			c.countAgain(i, uint64(n-j))
 			break
 		}
+		if last {
+			c.countReferences(i, uint64(n-j))
+			c.addCounts(uint64(n - j))
+			break
+		}
 	}
 	return n
+}
+
+// recursAfter returns the number of repeats after which all count as the last of these
+// did, or 0 if that is not known.
+//
+// Accesses that repeat leave a set under LRU with the same blocks in the same order each
+// time: theirs by last access, then the others as they were. So the first level, and by
+// induction level k from the k-th pass on, is left with the same blocks, and has the same
+// misses from the next pass on. Which blocks are dirty is the same one pass later: those
+// that miss have only what the pass writes to them, the others keep what they had. So level
+// k writes back the same from pass k+2 on, if anything; the first pass is no repeat
+// (derived here).
+func (c *chain) recursAfter() int {
+	switch {
+	case c.inclusive || c.takes:
+		return 0
+	case c.writes:
+		return len(c.levels) + 1
+	}
+	return len(c.levels)
+}
+
+// keepCounts keeps the counts of all levels for addCounts.
+func (c *chain) keepCounts() {
+	c.kept = c.kept[:0]
+	for i := range c.levels {
+		c.kept = append(c.kept, c.levels[i].counts...)
+	}
+}
+
+// addCounts counts n times more what was counted since keepCounts.
+func (c *chain) addCounts(n uint64) {
+	kept := c.kept
+	for i := range c.levels {
+		counts := c.levels[i].counts
+		for g := range counts {
+			counts[g].addTimes(counts[g], kept[g], n)
+		}
+		kept = kept[len(counts):]
+	}
 }
 
 // fits reports whether the segment of piece i, whose run was prepared last, leaves all
@@ -38,20 +89,23 @@ func (c *chain) fits(i int) bool {
 	if l.paged || l.mask != l.sets-1 {
 		return false
 	}
-	most := uint64(0) // blocks for a set
+	rows := c.rows[:0] // of blocks next to one another
 	for _, a := range c.pieces[i+1].Accesses {
-		if c.refs[a.Ref()].enter != 0 {
+		r := row{a.Addr() >> l.shift, a.Last() >> l.shift}
+		if c.refs[a.Ref()].enter != 0 || r.last-r.first >= l.sets {
 			return false
 		}
-		most += a.Last()>>l.shift - a.Addr()>>l.shift + 1
+		rows = addRow(rows, r)
 	}
-	if most > l.ways {
-		return false
-	}
+	most := uint64(0) // other blocks for a set
 	for k := range c.streams {
 		f := &c.streams[k]
 		if c.walkers[k].level != 0 {
 			return false
+		}
+		if first, last, ok := f.Row(c.pieces[i].Loop.Count); ok && last-first < l.sets {
+			rows = addRow(rows, row{first, last})
+			continue
 		}
 		alike := func(o affine.Stream) bool { return o.First == f.First && o.Step == f.Step }
 		if slices.ContainsFunc(c.streams[:k], alike) {
@@ -61,22 +115,58 @@ func (c *chain) fits(i int) bool {
 			return false
 		}
 	}
-	return true
+	c.rows = rows
+	return most+mostInSet(rows, l.mask) <= l.ways
+}
+
+// row is some blocks next to one another, fewer than there are sets.
+type row struct{ first, last uint64 }
+
+// addRow adds a row to others, unless it is part of one of them.
+func addRow(rows []row, r row) []row {
+	for i := range rows {
+		if o := &rows[i]; o.first <= r.first && r.last <= o.last {
+			return rows
+		}
+	}
+	return append(rows, r)
+}
+
+// mostInSet returns the largest number of rows with a block in the same set, which is
+// that of the first block of one of them.
+func mostInSet(rows []row, mask uint64) (most uint64) {
+	for i := range rows {
+		n := uint64(0)
+		for _, r := range rows {
+			if (rows[i].first-r.first)&mask <= r.last-r.first {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
 }
 
 // countAgain counts the accesses of the segment of piece i, all of them hits, n
 // times.
 func (c *chain) countAgain(i int, n uint64) {
+	c.countReferences(i, n)
+	for _, a := range c.pieces[i+1].Accesses {
+		ref := &c.refs[a.Ref()]
+		if int(ref.enter) < len(c.levels) {
+			e := &c.levels[ref.enter]
+			e.counts[ref.group].Accesses += n * (a.Last()>>e.shift - a.Addr()>>e.shift)
+		}
+	}
+}
+
+// countReferences counts the executions of references in the segment of piece i n times.
+func (c *chain) countReferences(i int, n uint64) {
 	l := &c.pieces[i].Loop
 	for _, s := range l.Strides {
 		c.refs[s.First.Ref()].count += n * uint64(l.Count)
 	}
 	for _, a := range c.pieces[i+1].Accesses {
-		ref := &c.refs[a.Ref()]
-		ref.count += n
-		if int(ref.enter) < len(c.levels) {
-			e := &c.levels[ref.enter]
-			e.counts[ref.group].Accesses += n * (a.Last()>>e.shift - a.Addr()>>e.shift)
-		}
+		c.refs[a.Ref()].count += n
 	}
 }

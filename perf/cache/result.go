@@ -33,6 +33,15 @@ func (c *Counts) add(o Counts) {
 	c.PassedWrites += o.PassedWrites
 }
 
+// addTimes adds n times what was counted from one time to another.
+func (c *Counts) addTimes(to, from Counts, n uint64) {
+	c.Accesses += n * (to.Accesses - from.Accesses)
+	c.Misses += n * (to.Misses - from.Misses)
+	c.Cold += n * (to.Cold - from.Cold)
+	c.Writebacks += n * (to.Writebacks - from.Writebacks)
+	c.PassedWrites += n * (to.PassedWrites - from.PassedWrites)
+}
+
 // LevelResult holds the counts of a level or TLB.
 type LevelResult struct {
 	Name   string

@@ -57,6 +57,8 @@ type loop struct {
 	plans   plans
 	pieces  []trace.Piece
 	buffer  []trace.Access
+	rows    []row    // see fits
+	kept    []Counts // see keepCounts
 
 	shape *affine.Shape // nil: none
 	phase int           // of the first iteration

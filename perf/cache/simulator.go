@@ -126,6 +126,8 @@ type chain struct {
 	loop
 	shift      uint // log2 of the smallest block size
 	repeatable bool // all levels are ordered and write back, so that hits alone change nothing
+	takes      bool // some level takes what the one above evicts
+	writes     bool // stores mark blocks as dirty
 }
 
 // level is a cache or TLB during a simulation.
@@ -153,7 +155,7 @@ type reference struct {
 }
 
 func newChain(plan *trace.Plan, levels []Level, seed uint64, writes bool) chain {
-	c := chain{refs: make([]reference, len(plan.Refs)), shift: 63, repeatable: true}
+	c := chain{refs: make([]reference, len(plan.Refs)), shift: 63, repeatable: true, writes: writes}
 	for i, l := range levels {
 		shift := uint(bits.TrailingZeros64(l.BlockBytes))
 		c.levels = append(c.levels, level{
@@ -166,6 +168,7 @@ func newChain(plan *trace.Plan, levels []Level, seed uint64, writes bool) chain 
 			spec:     l,
 		})
 		c.inclusive = c.inclusive || l.Inclusive
+		c.takes = c.takes || l.Filling != OnMiss
 		c.shift = min(c.shift, shift)
 		c.repeatable = c.repeatable && c.levels[i].ordered && !l.WriteThrough && !l.NoWriteAllocate
 	}

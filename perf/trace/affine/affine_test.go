@@ -1,6 +1,7 @@
 package affine
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -246,10 +247,10 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestMostInSet counts the blocks of each set.
+// TestMostInSet counts the blocks of each set, and of rows.
 func TestMostInSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	exact := 0
+	exact, rows := 0, 0
 	for range 3000 {
 		shift, sets := uint(3+rng.IntN(5)), uint64(1)<<rng.IntN(8)
 		s := trace.Stride{First: trace.Tag(0, 8) + trace.Access(1<<20+8*rng.Uint64N(5000)), Step: int64(8 * (rng.IntN(200) - 100) << rng.IntN(4))}
@@ -266,6 +267,16 @@ func TestMostInSet(t *testing.T) {
 			held[set][block] = true
 			most = max(most, len(held[set]))
 		}
+		if first, last, ok := f.Row(count); ok {
+			blocks := make(map[uint64]bool)
+			for _, set := range held {
+				maps.Copy(blocks, set)
+			}
+			if len(blocks) != int(last-first+1) || !blocks[first] || !blocks[last] {
+				t.Fatalf("%+v, %d iterations, blocks of %d bytes: a row from %d to %d, found %d blocks", s, count, 1<<shift, first, last, len(blocks))
+			}
+			rows++
+		}
 		bound := f.MostInSet(count, sets)
 		if bound < uint64(most) {
 			t.Fatalf("%+v, %d iterations, blocks of %d bytes, %d sets: at most %d in a set, found %d", s, count, 1<<shift, sets, bound, most)
@@ -273,6 +284,9 @@ func TestMostInSet(t *testing.T) {
 		if bound == uint64(most) {
 			exact++
 		}
+	}
+	if rows < 50 {
+		t.Errorf("only %d of 3000 streams are rows", rows)
 	}
 	if exact < 2000 {
 		t.Errorf("only %d of 3000 bounds are reached", exact)
