@@ -302,6 +302,14 @@ func newSeen(blockShift uint) seen {
 
 // add adds block and reports whether it is new.
 func (s *seen) add(block uint64) bool {
+	word, bit := &s.page(block)[block>>6&(1<<9-1)], uint64(1)<<(block&63)
+	fresh := *word&bit == 0
+	*word |= bit
+	return fresh
+}
+
+// page returns the bits of the page of a block.
+func (s *seen) page(block uint64) *[1 << 9]uint64 {
 	pages := &s.dir[block>>seenDirBits]
 	if *pages == nil {
 		*pages = make([]*[1 << 9]uint64, 1<<(seenDirBits-seenPageBits))
@@ -310,8 +318,5 @@ func (s *seen) add(block uint64) bool {
 	if *page == nil {
 		*page = new([1 << 9]uint64)
 	}
-	word, bit := &(*page)[block>>6&(1<<9-1)], uint64(1)<<(block&63)
-	fresh := *word&bit == 0
-	*word |= bit
-	return fresh
+	return *page
 }

@@ -18,7 +18,7 @@ func (c *chain) setDirect() {
 			direct = false
 		case s.WriteThrough || s.NoWriteAllocate || s.Inclusive:
 			direct = false
-		case i > 0 && l.shift < c.levels[i-1].shift:
+		case i > 0 && (l.shift < c.levels[i-1].shift || s.BypassFloat):
 			direct = false
 		}
 	}
@@ -96,21 +96,6 @@ func (c *chain) updateDirect(i int, block uint64, group uint32) {
 			return
 		}
 		l.counts[group].PassedWrites++
-	}
-}
-
-// enterDirect is touchDirect at level i, whose tags these are, where the block is
-// likely to be one of the latest two of its set, which begins at at.
-func (c *chain) enterDirect(tags []tag, at uint64, i int, block uint64, ref *reference, mark tag) {
-	want := tagOf(block)
-	t, u := &tags[at], &tags[at+1] // there is one more tag than there are places
-	switch {
-	case *t&^dirty == want:
-		*t |= mark
-	case *u&^dirty == want && c.levels[i].places > 1:
-		*t, *u = *u|mark, *t
-	default:
-		c.touchDirect(i, block, ref, mark)
 	}
 }
 

@@ -44,6 +44,7 @@ const (
 // walker is what a chain knows of a stream.
 type walker struct {
 	ref        *reference
+	origin     origin // ref's
 	last       uint64 // bytes accessed, less 1
 	level      uint8
 	block, set uint64 // in the iteration at hand
@@ -59,6 +60,8 @@ type loop struct {
 	buffer  []trace.Access
 	rows    []row    // see fits
 	kept    []Counts // see keepCounts
+
+	queue, spare []transfer // see deliver
 
 	shape *affine.Shape // nil: none
 	phase int           // of the first iteration
@@ -152,7 +155,7 @@ func (c *chain) prepare(l *trace.Loop) bool {
 			c.stores |= 1 << len(c.streams)
 		}
 		c.streams = append(c.streams, f)
-		c.walkers = append(c.walkers, walker{ref: ref, last: s.First.Size() - 1, level: ref.enter})
+		c.walkers = append(c.walkers, walker{ref: ref, origin: origin{ref.group, ref.id}, last: s.First.Size() - 1, level: ref.enter})
 		c.mixed = c.mixed || ref.enter != c.walkers[0].level
 	}
 	c.ample = c.ample && !c.mixed

@@ -1,0 +1,187 @@
+package cache
+
+// What a loop asks of direct levels goes from level to level, some transfers at a time: a
+// level sees in order what missed in the level above, and depends on no level below, unless
+// that takes what it evicts.
+
+// transfer asks a level for a block, after the level above wrote one to it.
+type transfer struct {
+	block  tag // of the level above; dirty for a store; 0: none
+	victim tag // evicted there, written if dirty; 0: none
+	from   origin
+}
+
+// origin is where a transfer comes from.
+type origin struct{ group, ref uint32 }
+
+// queued is about the number of transfers that go together.
+const queued = 256
+
+// enqueue adds accesses of iteration at of the loop at hand to the queue.
+func (c *chain) enqueue(asks []ask, at uint32) {
+	q, streams, walkers, shift := c.queue, c.streams, c.walkers, c.levels[c.walkers[0].level].shift&63
+	for _, a := range asks {
+		f := &streams[a.stream]
+		block := (f.First + f.Step*uint64(at)) >> shift
+		q = append(q, transfer{block: tagOf(block) | tag(a.mark), from: walkers[a.stream].origin})
+	}
+	c.queue = q
+}
+
+// deliver makes the transfers of the queue to the level that the loop at hand enters at,
+// and what misses there to the levels below.
+func (c *chain) deliver() {
+	in, out := c.queue, c.spare
+	i := int(c.walkers[0].level)
+	shift := c.levels[i].shift
+	for ; i < len(c.levels) && len(in) > 0; i++ {
+		l := &c.levels[i]
+		if l.gives {
+			c.takeTurns(i, in, l.shift-shift)
+			break
+		}
+		out = l.serve(out[:0], in, l.shift-shift)
+		l.countMisses(out)
+		if i+1 < len(c.levels) {
+			c.levels[i+1].countAccesses(out)
+		}
+		in, out, shift = out, in, l.shift
+	}
+	c.queue, c.spare = in[:0], out
+}
+
+// serve makes transfers to a level whose blocks are 2^shift as large as theirs, and appends
+// to out what it asks the level below for.
+func (l *level) serve(out, in []transfer, shift uint) []transfer {
+	tags, mask, places, pool := l.tags, l.mask, l.places, l.pool
+	shift &= 63
+	for k := range in {
+		r := &in[k]
+		if r.victim&dirty != 0 {
+			out = l.write(out, r, shift)
+		}
+		if r.block == 0 {
+			continue
+		}
+		block, mark := r.block.block()>>shift, r.block&dirty
+		want, at := tagOf(block), block&mask*places
+		carry := tags[at]
+		if carry&^dirty == want && places > 0 {
+			tags[at] = carry | mark
+			continue
+		}
+		if pool != nil {
+			held := false
+			if held, carry = l.fetchPool(l.set(block), want, mark); !held {
+				out = append(out, transfer{want, carry, r.from})
+			}
+			continue
+		}
+		held, victim := tag(0), tags[at+1] // there is one more tag than there are places
+		if tags[at+1] = carry; places != 2 {
+			tags[at+1] = victim
+			held, victim = shiftIn(tags[at+1:at+places], want, carry)
+		} else if victim&^dirty == want {
+			held = victim
+		}
+		if tags[at] = want | mark | held; held == 0 {
+			out = append(out, transfer{want, victim, r.from})
+		}
+	}
+	return out
+}
+
+// shiftIn moves the tags before want back by one, with carry before them, and returns want
+// with its mark, or 0 and the last tag if it is not there.
+func shiftIn(set []tag, want, carry tag) (held, last tag) {
+	for len(set) >= 4 {
+		t := set[0]
+		set[0] = carry
+		if t&^dirty == want {
+			return t, 0
+		}
+		u := set[1]
+		set[1] = t
+		if u&^dirty == want {
+			return u, 0
+		}
+		v := set[2]
+		set[2] = u
+		if v&^dirty == want {
+			return v, 0
+		}
+		carry = set[3]
+		set[3] = v
+		if carry&^dirty == want {
+			return carry, 0
+		}
+		set = set[4:]
+	}
+	for i, t := range set {
+		set[i] = carry
+		if t&^dirty == want {
+			return t, 0
+		}
+		carry = t
+	}
+	return 0, carry
+}
+
+// write makes the write of a transfer, as serve does.
+func (l *level) write(out []transfer, r *transfer, shift uint) []transfer {
+	b := r.victim.block() >> shift
+	if l.mark(b, dirty) {
+		return out
+	}
+	l.counts[r.from.group].PassedWrites++
+	return append(out, transfer{victim: tagOf(b) | dirty, from: r.from})
+}
+
+// countMisses counts what a level asks the one below for.
+func (l *level) countMisses(out []transfer) {
+	counts := l.counts
+	at, page := ^uint64(0), (*[1 << 9]uint64)(nil)
+	for k := range out {
+		r := &out[k]
+		if r.block == 0 {
+			continue
+		}
+		n := &counts[r.from.group]
+		n.Misses++
+		l.missed++
+		block := r.block.block()
+		if p := block >> seenPageBits; p != at {
+			at, page = p, l.seen.page(block)
+		}
+		word, bit := &page[block>>6&(1<<9-1)], uint64(1)<<(block&63)
+		if *word&bit == 0 {
+			*word |= bit
+			n.Cold++
+		}
+		n.Writebacks += uint64(r.victim & dirty)
+	}
+}
+
+// countAccesses counts the blocks that the level above asks for.
+func (l *level) countAccesses(in []transfer) {
+	counts := l.counts
+	for k := range in {
+		if r := &in[k]; r.block != 0 {
+			counts[r.from.group].Accesses++
+		}
+	}
+}
+
+// takeTurns makes transfers to level i, whose victims the one below takes, which may give
+// one back, to be written: each goes through all levels before the next.
+func (c *chain) takeTurns(i int, in []transfer, shift uint) {
+	for k := range in {
+		r := &in[k]
+		if r.victim&dirty != 0 {
+			c.updateDirect(i-1, r.victim.block(), r.from.group)
+		}
+		if r.block != 0 {
+			c.touchDirect(i, r.block.block()>>(shift&63), &c.refs[r.from.ref], r.block&dirty)
+		}
+	}
+}
