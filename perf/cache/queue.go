@@ -66,7 +66,7 @@ func (l *level) serve(out, in []transfer, shift uint) []transfer {
 		block, mark := r.block.block()>>shift, r.block&dirty
 		want, at := tagOf(block), block&mask*places
 		carry := tags[at]
-		if carry&^dirty == want && places > 0 {
+		if carry&^dirty == want {
 			tags[at] = carry | mark
 			continue
 		}
@@ -78,11 +78,16 @@ func (l *level) serve(out, in []transfer, shift uint) []transfer {
 			continue
 		}
 		held, victim := tag(0), tags[at+1] // there is one more tag than there are places
-		if tags[at+1] = carry; places != 2 {
-			tags[at+1] = victim
+		switch {
+		case places == 2:
+			if tags[at+1] = carry; victim&^dirty == want {
+				held = victim
+			}
+		case victim&^dirty == want: // not with one way, as other sets hold other blocks
+			tags[at], tags[at+1] = victim|mark, carry
+			continue
+		default:
 			held, victim = shiftIn(tags[at+1:at+places], want, carry)
-		} else if victim&^dirty == want {
-			held = victim
 		}
 		if tags[at] = want | mark | held; held == 0 {
 			out = append(out, transfer{want, victim, r.from})
