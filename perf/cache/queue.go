@@ -180,13 +180,24 @@ func (l *level) countAccesses(in []transfer) {
 // takeTurns makes transfers to level i, whose victims the one below takes, which may give
 // one back, to be written: each goes through all levels before the next.
 func (c *chain) takeTurns(i int, in []transfer, shift uint) {
+	l := &c.levels[i]
 	for k := range in {
 		r := &in[k]
 		if r.victim&dirty != 0 {
 			c.updateDirect(i-1, r.victim.block(), r.from.group)
 		}
-		if r.block != 0 {
-			c.touchDirect(i, r.block.block()>>(shift&63), &c.refs[r.from.ref], r.block&dirty)
+		if r.block == 0 {
+			continue
+		}
+		block, mark, ref := r.block.block()>>(shift&63), r.block&dirty, &c.refs[r.from.ref]
+		if l.pool != nil {
+			c.touchDirect(i, block, ref, mark)
+			continue
+		}
+		set, want := l.set(block), tagOf(block)
+		held, victim := shiftIn(set, want, want|mark)
+		if set[0] |= held & dirty; held == 0 {
+			c.miss(i, block, victim, ref)
 		}
 	}
 }

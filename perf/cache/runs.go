@@ -45,7 +45,7 @@ const (
 type walker struct {
 	ref        *reference
 	origin     origin // ref's
-	last       uint64 // bytes accessed, less 1
+	last       uint32 // bytes accessed, less 1
 	level      uint8
 	block, set uint64 // in the iteration at hand
 }
@@ -155,7 +155,7 @@ func (c *chain) prepare(l *trace.Loop) bool {
 			c.stores |= 1 << len(c.streams)
 		}
 		c.streams = append(c.streams, f)
-		c.walkers = append(c.walkers, walker{ref: ref, origin: origin{ref.group, ref.id}, last: s.First.Size() - 1, level: ref.enter})
+		c.walkers = append(c.walkers, walker{ref: ref, origin: origin{ref.group, ref.id}, last: uint32(s.First.Size() - 1), level: ref.enter})
 		c.mixed = c.mixed || ref.enter != c.walkers[0].level
 	}
 	c.ample = c.ample && !c.mixed
@@ -308,7 +308,7 @@ func (c *chain) step(i int, at uint32) {
 		return
 	}
 	addr := c.streams[i].Addr(at)
-	c.touch(int(w.level), w.block, addr, addr+w.last, w.ref, w.ref.mark)
+	c.touch(int(w.level), w.block, addr, addr+uint64(w.last), w.ref, w.ref.mark)
 }
 
 // runMoves simulates a loop by its iterations with moves.
