@@ -91,8 +91,8 @@ func (c *chain) fits(i int) bool {
 	}
 	rows := c.rows[:0] // of blocks next to one another
 	for _, a := range c.pieces[i+1].Accesses {
-		r := row{a.Addr() >> l.shift, a.Last() >> l.shift}
-		if c.refs[a.Ref()].enter != 0 || r.last-r.first >= l.sets {
+		r := affine.Row{First: a.Addr() >> l.shift, Last: a.Last() >> l.shift}
+		if c.refs[a.Ref()].enter != 0 || r.Last-r.First >= l.sets {
 			return false
 		}
 		rows = addRow(rows, r)
@@ -103,8 +103,8 @@ func (c *chain) fits(i int) bool {
 		if c.walkers[k].level != 0 {
 			return false
 		}
-		if first, last, ok := f.Row(c.pieces[i].Loop.Count); ok && last-first < l.sets {
-			rows = addRow(rows, row{first, last})
+		if r, ok := f.Row(c.pieces[i].Loop.Count); ok && r.Last-r.First < l.sets {
+			rows = addRow(rows, r)
 			continue
 		}
 		alike := func(o affine.Stream) bool { return o.First == f.First && o.Step == f.Step }
@@ -119,26 +119,23 @@ func (c *chain) fits(i int) bool {
 	return most+mostInSet(rows, l.mask) <= l.ways
 }
 
-// row is some blocks next to one another, fewer than there are sets.
-type row struct{ first, last uint64 }
-
 // addRow adds a row to others, unless it is part of one of them.
-func addRow(rows []row, r row) []row {
+func addRow(rows []affine.Row, r affine.Row) []affine.Row {
 	for i := range rows {
-		if o := &rows[i]; o.first <= r.first && r.last <= o.last {
+		if o := &rows[i]; o.First <= r.First && r.Last <= o.Last {
 			return rows
 		}
 	}
 	return append(rows, r)
 }
 
-// mostInSet returns the largest number of rows with a block in the same set, which is
-// that of the first block of one of them.
-func mostInSet(rows []row, mask uint64) (most uint64) {
+// mostInSet returns the largest number of rows, each of fewer blocks than there are sets,
+// with a block in the same set, which is that of the first block of one of them.
+func mostInSet(rows []affine.Row, mask uint64) (most uint64) {
 	for i := range rows {
 		n := uint64(0)
 		for _, r := range rows {
-			if (rows[i].first-r.first)&mask <= r.last-r.first {
+			if (rows[i].First-r.First)&mask <= r.Last-r.First {
 				n++
 			}
 		}

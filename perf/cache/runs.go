@@ -58,8 +58,8 @@ type loop struct {
 	plans   plans
 	pieces  []trace.Piece
 	buffer  []trace.Access
-	rows    []row    // see fits
-	kept    []Counts // see keepCounts
+	rows    []affine.Row // see fits
+	kept    []Counts     // see keepCounts
 
 	queue, spare []transfer // see deliver
 

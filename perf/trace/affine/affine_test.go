@@ -267,13 +267,13 @@ func TestMostInSet(t *testing.T) {
 			held[set][block] = true
 			most = max(most, len(held[set]))
 		}
-		if first, last, ok := f.Row(count); ok {
+		if row, ok := f.Row(count); ok {
 			blocks := make(map[uint64]bool)
 			for _, set := range held {
 				maps.Copy(blocks, set)
 			}
-			if len(blocks) != int(last-first+1) || !blocks[first] || !blocks[last] {
-				t.Fatalf("%+v, %d iterations, blocks of %d bytes: a row from %d to %d, found %d blocks", s, count, 1<<shift, first, last, len(blocks))
+			if len(blocks) != int(row.Last-row.First+1) || !blocks[row.First] || !blocks[row.Last] {
+				t.Fatalf("%+v, %d iterations, blocks of %d bytes: a row from %d to %d, found %d blocks", s, count, 1<<shift, row.First, row.Last, len(blocks))
 			}
 			rows++
 		}

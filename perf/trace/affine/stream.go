@@ -83,11 +83,14 @@ func (f *Stream) Move(iteration, count uint32) (block uint64) {
 	return addr >> (f.shift & 63)
 }
 
-// Row returns the first and the last of the blocks that the stream accesses in count
-// iterations, or false if it leaps over blocks.
-func (f *Stream) Row(count uint32) (first, last uint64, ok bool) {
-	first, last = f.Block(0), f.Block(count-1)
-	return min(first, last), max(first, last), f.kind != leaps
+// Row is some blocks next to one another.
+type Row struct{ First, Last uint64 }
+
+// Row returns the blocks that the stream accesses in count iterations, or false if it leaps
+// over some between them.
+func (f *Stream) Row(count uint32) (r Row, ok bool) {
+	first, last := f.Block(0), f.Block(count-1)
+	return Row{min(first, last), max(first, last)}, f.kind != leaps
 }
 
 // MostInSet returns a bound of the number of blocks, of those that the stream accesses
