@@ -204,6 +204,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DTHREE -DHEAP", even, []int64{64, 130, 160}, "kernel", true, 0},
 		{"-O2 -DTHREE -DHEAP -DSTEPS=5", even, []int64{160}, "kernel", true, 0},
 		{"-O2 -DTHREE -DHEAP -DSTEPS=40", even, []int64{160}, "kernel", true, 0},
+		{"-O2 -DTHREE -DSTEPS=n -DAFTER", []int64{12, 15, 18, 24, 27, 30, 36, 42}, []int64{64}, "kernel", false, 0},
 		{"-O2 -DCHOLESKY", mixed, []int64{99}, "kernel", true, 0},
 		{"-O2 -DTAIL", mixed, []int64{99}, "step", true, 0},
 		{"-O2 -DSTENCIL -DHEAP", []int64{8, 9, 11, 12, 14, 16}, []int64{32}, "sweep", true, 0},

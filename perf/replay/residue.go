@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"presage/perf/cfg"
 	"presage/perf/isa"
 )
@@ -13,6 +15,28 @@ func newBits(n int64, sizes []int64) int64 {
 		missing &= s ^ n
 	}
 	return missing
+}
+
+// doubtThirds doubts what accesses arrays that take turns by threes, if no run was at a size
+// with the remainder that this one has by three: where they take turns as often as the size
+// says, another of them is the last.
+func (in *Instance) doubtThirds() {
+	if slices.ContainsFunc(in.prog.Sizes, func(s int64) bool { return (s-in.N)%3 == 0 }) {
+		return
+	}
+	turning := make(map[int32]bool) // by base
+	for i := range in.prog.Places {
+		for j := range in.prog.Places[i].Refs {
+			if r := &in.prog.Places[i].Refs[j]; r.Form.Split.Modulus == 3 {
+				turning[r.Base] = true
+			}
+		}
+	}
+	for i := range in.prog.Places {
+		if slices.ContainsFunc(in.prog.Places[i].Refs, func(r Ref) bool { return turning[r.Base] }) {
+			in.doubts[i] |= otherClass | control
+		}
+	}
 }
 
 // residues finds routines whose code computes with remainders.

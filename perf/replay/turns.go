@@ -42,8 +42,8 @@ func (c *candidate) takesTurns() bool {
 }
 
 // turns reports whether the most common form of reference j in runs is one of arrays that
-// take turns: residue classes that no function of them depends on, as some class shows that
-// has points in all directions. A sum with jumps may go through the points as well, but
+// take turns: residue classes of a coordinate on which none of their functions depends, as
+// some class shows that has points in all directions. A sum with jumps may go through the points as well, but
 // arrays may lie elsewhere from each other at another size.
 func turns(having []*RunPlace, j int, list []Form) bool {
 	if len(list) == 0 || list[0].Split.Modulus <= 1 || list[0].Split.Sign != 0 || list[0].Counter {

@@ -17,7 +17,7 @@ func (s standing) settled(counted uint64, hardly bool, of misses.Uncorrected, gr
 	return s.likely() || s.done(of, group) || hardly && (s.slight(counted) || s.overstated(of, group))
 }
 
-// maxPace is how many times as many accesses a replay may have as models expect.
+// maxPace is by what factor the accesses of a replay may differ from what models expect.
 const maxPace = 1.1
 
 // pace returns how many times as many accesses models expect of groups that are not settled

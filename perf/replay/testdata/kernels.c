@@ -142,6 +142,10 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 		b = c;
 		c = oldest;
 	}
+#ifdef AFTER // the one that is the first in the end
+	for (int i = 0; i < n * n; i++)
+		b[0] += a[i];
+#endif
 }
 #elif defined(TILED)
 #define WORDS (long)n * n
