@@ -111,14 +111,16 @@ type draft struct {
 }
 
 // step returns the step without asks. A store to a block that a load asks for in the same
-// iteration, and that shares no set, is left out: the load marks the block.
+// iteration, and that shares no set, is left out: the load marks the block. Streams of
+// different steps have no block in common: iterations of this phase may be beyond the loop's
+// end, where they would meet.
 func (d *draft) step(p *affine.Phase) step {
 	d.asks = p.Moves & (p.New | d.stores)
 	d.marks = d.stores
 	first, firstMarks := uint64(1)<<len(d.streams)-1, d.stores
 	for k := range d.streams {
 		for j := range k {
-			if (d.close>>k|d.close>>j)&1 != 0 || d.streams[j].Block(d.at) != d.streams[k].Block(d.at) {
+			if (d.close>>k|d.close>>j)&1 != 0 || d.streams[j].Step != d.streams[k].Step || d.streams[j].Block(d.at) != d.streams[k].Block(d.at) {
 				continue
 			}
 			store := d.stores >> k & 1

@@ -124,6 +124,31 @@ var hierarchies = map[string]Config{
 	},
 }
 
+// TestShortRuns does the same for loops of a few iterations whose streams step differently,
+// and would meet beyond the loop's end.
+func TestShortRuns(t *testing.T) {
+	plan := mixedPlan()
+	config := Config{Levels: []Level{{Name: "L1", BlockBytes: 64, Ways: 2, Blocks: 256}, {Name: "L2", BlockBytes: 64, Ways: 4, Blocks: 4096}}}
+	steps := []int64{8, 16, 24, 40, -8, -24, -40, 72, -72, -136}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		loop := trace.Loop{Count: 8 + rng.Uint32N(8)}
+		for range 2 + rng.IntN(2) {
+			first := trace.Access(1<<20 + 8*rng.Uint64N(200))
+			loop.Strides = append(loop.Strides, trace.Stride{First: trace.Tag(trace.RefID(rng.IntN(4)), 8) | first, Step: steps[rng.IntN(len(steps))]})
+		}
+		batch, plain := new(trace.Batch), new(trace.Batch)
+		for range 4 {
+			batch.AddRun(loop)
+			for k := range loop.Strides {
+				loop.Strides[k].First += 4096
+			}
+		}
+		batch.Expand(plain)
+		compare(t, plan, config, []*trace.Batch{plain}, []*trace.Batch{batch})
+	}
+}
+
 // TestNests does the same for whole loop nests.
 func TestNests(t *testing.T) {
 	for _, n := range tracetest.Nests() {
