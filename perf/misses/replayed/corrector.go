@@ -148,8 +148,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 			out.Groups[i] = s.correction(n, exact)
 		}
 		if !settled && s.Accesses > 0 && trusted {
-			out.Groups[i].Method, out.Groups[i].Off = MethodTested, tried.worst
-			out.Groups[i].Misses.Reuse *= pace
+			out.Groups[i] = atPace(out.Groups[i], pace, tried.worst)
 		}
 	}
 	// Where memory is given out again, models of first uses know little, and a replay that

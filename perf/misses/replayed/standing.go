@@ -38,6 +38,16 @@ func (c *Corrector) pace(r *replayedPoint, counts cache.LevelResult, hardly bool
 	return modelled / replayed
 }
 
+// atPace returns a correction of accesses in doubt for so many times as many as the replay has;
+// off is by what share a trial was off. It spoke for the number of the replay, so that what is
+// expected contains both.
+func atPace(g misses.GroupCorrection, pace, off float64) misses.GroupCorrection {
+	g.Method, g.Off = MethodTested, max(off, math.Abs(1-1/pace))
+	reuses := g.Misses.Accesses - g.Misses.Cold
+	g.Misses.Accesses, g.Misses.Reuse = g.Misses.Cold+reuses*pace, g.Misses.Reuse*pace
+	return g
+}
+
 // unsure reports whether groups that are not settled have a share of a level's misses: all
 // of a program may be one group, which exchanges accesses with others from size to size, and
 // then what it prints stands beside few misses.

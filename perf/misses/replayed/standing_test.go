@@ -1,6 +1,7 @@
 package replayed
 
 import (
+	"math"
 	"testing"
 
 	"presage/perf/cache"
@@ -52,5 +53,20 @@ func TestPace(t *testing.T) {
 	}
 	if got := c.pace(r, counts, false, misses.Uncorrected{}); got != 1 {
 		t.Errorf("nothing modelled: %g", got)
+	}
+}
+
+// TestAtPace: the interval around what models make of a loop in doubt contains what the
+// replay has, and no more accesses miss than there are.
+func TestAtPace(t *testing.T) {
+	replay := misses.GroupCorrection{Method: MethodNear, Misses: predict.Misses{Accesses: 1000, Cold: 100, Reuse: 800}}
+	for _, c := range []struct{ pace, reuse, off float64 }{{1, 800, 0.03}, {0.4, 320, 1.5}, {4, 3200, 0.75}} {
+		g := atPace(replay, c.pace, 0.03)
+		if g.Method != MethodTested || g.Misses.Reuse != c.reuse || g.Misses.Cold != 100 || math.Abs(g.Off-c.off) > 1e-12 {
+			t.Errorf("at %g: %+v", c.pace, g)
+		}
+		if g.Misses.Total() > g.Misses.Accesses {
+			t.Errorf("at %g: %g misses of %g accesses", c.pace, g.Misses.Total(), g.Misses.Accesses)
+		}
 	}
 }
