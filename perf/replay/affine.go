@@ -262,6 +262,7 @@ type Split struct {
 	Modulus int8 // 2, 4, 8, or 3 of A alone; less: no division
 	Sign    int8 // -1, 0 or 1; 0: A alone
 	A, B    int8
+	More    int8 `json:",omitempty"` // with Modulus 2 and Sign 1: so many coordinates before B are added, as the colours of a grid's points ask
 }
 
 // class returns the class of v, from 0.
@@ -272,6 +273,9 @@ func (s Split) class(v []int64) int {
 	x := v[s.A]
 	if s.Sign != 0 {
 		x += int64(s.Sign) * v[s.B]
+	}
+	for k := range s.More {
+		x += v[s.B-1-k]
 	}
 	if s.Modulus == 3 {
 		return int(x % 3)
@@ -292,6 +296,21 @@ func splits(depth int) []Split {
 			for b := a - 1; b >= 0; b-- {
 				list = append(list, Split{Modulus: m, A: a, B: b, Sign: -1}, Split{Modulus: m, A: a, B: b, Sign: 1})
 			}
+		}
+		if m == 2 {
+			list = append(list, colours(int8(depth))...)
+		}
+	}
+	return list
+}
+
+// colours returns the divisions by parities of sums of three or four coordinates that follow
+// each other, the innermost loop's among them or, if it goes in steps of two, up to it.
+func colours(depth int8) []Split {
+	var list []Split
+	for a := depth - 1; a >= max(2, depth-2); a-- {
+		for more := int8(1); more <= min(2, a-1); more++ {
+			list = append(list, Split{Modulus: 2, A: a, B: a - 1, Sign: 1, More: more})
 		}
 	}
 	return list

@@ -72,13 +72,18 @@ func TestSplitClasses(t *testing.T) {
 		{Split{Modulus: 3, A: 0}, 2},
 		{Split{Modulus: 8, A: 0, B: 1, Sign: -1}, 6}, // 5-7 = -2
 		{Split{Modulus: 8, A: 0, B: 1, Sign: 1}, 4},
+		{Split{Modulus: 2, A: 2, B: 1, Sign: 1}, 1},
+		{Split{Modulus: 2, A: 2, B: 1, Sign: 1, More: 1}, 0},
 	} {
-		if got := c.s.class([]int64{5, 7}); got != c.want {
+		if got := c.s.class([]int64{5, 7, 2}); got != c.want {
 			t.Errorf("%+v: class %d, want %d", c.s, got, c.want)
 		}
 	}
-	if got := len(splits(3)); got != 1+3*(3+6) {
-		t.Errorf("%d splits of 3 coordinates, want 28", got)
+	if got := len(splits(3)); got != 1+3*(3+6)+1 {
+		t.Errorf("%d splits of 3 coordinates, want 29", got)
+	}
+	if got := len(splits(5)); got != 1+3*(5+20)+4 {
+		t.Errorf("%d splits of 5 coordinates, want 80", got)
 	}
 }
 

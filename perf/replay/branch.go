@@ -309,10 +309,23 @@ func (b *branch) narrow(executions uint64) {
 	}
 	if n, ok := narrowing[executions]; ok && n < len(b.candidates) {
 		last := b.candidates[len(b.candidates)-1]
-		if b.candidates = b.candidates[:n]; last.form.Bends {
+		b.simplestFirst()
+		if b.candidates = b.candidates[:n]; last.form.Bends && !slices.Contains(b.candidates, last) {
 			b.candidates = append(b.candidates, last)
 		}
 	}
+}
+
+// simplestFirst moves candidates with one outcome for each class before the others: these may
+// be classes of something else, with bounds that no stretch has shown yet.
+func (b *branch) simplestFirst() {
+	rank := func(c *branchCandidate) int {
+		if slices.ContainsFunc(c.classes, func(o outcomes) bool { return len(o.shape) != 1 }) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(b.candidates, func(x, y *branchCandidate) int { return rank(x) - rank(y) })
 }
 
 // end takes the last stretch into account.

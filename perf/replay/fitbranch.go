@@ -98,21 +98,34 @@ func (f *fitter) against(i int) bool {
 }
 
 // undetermined reports whether no run shows how the bounds of the branch at the end of
-// place i depend on all indices: such as which tile, where the first alone is not full.
+// place i depend on all indices: such as which tile, where the first alone is not full. Loops
+// that no run ever repeated have no index to depend on.
 func (f *fitter) undetermined(i int) bool {
+	loops := f.repeated(i)
 	for _, in := range f.in[i] {
 		if in == nil {
 			continue
 		}
 		for k := range in.Branch {
 			for _, c := range in.Branch[k].Classes {
-				if slices.ContainsFunc(c.Bounds, func(a RunAffine) bool { return len(a.Coef) > 0 && a.Rank == len(a.Coef)-1 }) {
+				if slices.ContainsFunc(c.Bounds, func(a RunAffine) bool { return len(a.Coef) > 0 && a.Rank == countRepeated(loops, len(a.Coef)-1) }) {
 					return false
 				}
 			}
 		}
 	}
 	return true
+}
+
+// countRepeated returns how many of the first n loops were repeated.
+func countRepeated(loops []bool, n int) int {
+	count := 0
+	for _, repeated := range loops[:min(n, len(loops))] {
+		if repeated {
+			count++
+		}
+	}
+	return count
 }
 
 // settled reports whether all coefficients of a branch are.

@@ -88,7 +88,7 @@ type liveRef struct {
 	kind    refKind
 	coef    []int64 // of a single class
 	split   Split
-	form    Form // of a wrapped one
+	form    Form // of a wrapped or triangular one
 	jumps   [][]liveJump
 	classes [][]int64
 	level   int
@@ -118,6 +118,7 @@ const (
 	leastOf                   // the functions of classes
 	greatestOf                //
 	wrapped                   // the function of a class, with jumps
+	triangular                // a function of the vector and a triangular number
 	followed                  // the function of a writer: see indirect
 	irregular                 // drawn
 )
@@ -302,7 +303,7 @@ func (in *Instance) spins(p *Place, l *livePlace) bool {
 		}
 	}
 	for i := range l.refs {
-		if l.refs[i].kind != simple {
+		if r := &l.refs[i]; r.kind != simple && (r.kind != triangular || r.form.Triangle.goesWith(p.Depth-1)) {
 			return false
 		}
 	}
@@ -343,8 +344,10 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 		coef := in.affine(c, l, &l.exact)
 		if coef == nil {
 			l.exact = false
-			if coef = make([]int64, 1+p.Depth); ref.Indirect != nil {
+			if coef = make([]int64, 2+p.Depth); ref.Indirect != nil {
 				coef = coef[:1]
+			} else if ref.Form.Triangle.Of == 0 {
+				coef = coef[:1+p.Depth]
 			}
 		}
 		coef[0] += int64(base) * scale
@@ -362,6 +365,8 @@ func (in *Instance) buildRef(p *Place, j int, l *livePlace) liveRef {
 		r.kind, r.form, r.jumps = wrapped, ref.Form, in.jumps(ref, l)
 	case ref.Form.Counter:
 		r.kind, r.count, r.outer = counted, -1, make([]int64, r.level)
+	case ref.Form.Triangle.Of > 0:
+		r.kind, r.form = triangular, ref.Form
 	case len(r.classes) > 1:
 		r.kind = classed
 	}

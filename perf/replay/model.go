@@ -120,7 +120,7 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 	in.overlaps = newOverlaps(m.code, best)
 	in.gaps, in.trained, in.ends, in.fitted = m.gapsOf(best.prog), m.sizes, best.ends, best
 	in.starts = best.starts
-	in.doubtThirds()
+	in.doubtTurns()
 	if newBits(n, best.prog.Sizes) != 0 {
 		s := residues{m.code, make(map[int]bool)}
 		for i := range in.doubts {

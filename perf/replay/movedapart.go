@@ -35,7 +35,7 @@ type seenClass struct {
 // not one that can be moved.
 func (ref *liveRef) class(v []int64) (class int, ok bool) {
 	switch ref.kind {
-	case simple, leastOf, greatestOf:
+	case simple, triangular, leastOf, greatestOf:
 		return 0, true
 	case classed:
 		return ref.split.class(v), true

@@ -22,26 +22,7 @@ func newOverlaps(code *Code, f *fitted) *overlaps {
 		at[placeKey{f.prog.Places[i].Context, f.prog.Places[i].Block}] = int32(i)
 	}
 	for i := range f.prog.Places {
-		key := placeKey{f.prog.Places[i].Context, f.prog.Places[i].Block}
-		list := make([]int32, f.prog.Places[i].Depth)
-		for k := len(list); k > 0; {
-			b := &code.blocks[key.block]
-			for c := len(b.chain) - 1; c >= 0; c-- {
-				r := code.graph.Routines[b.routine]
-				header := code.blockAt(r.Blocks[r.Loops[b.chain[c]].Header].PC())
-				k--
-				if p, ok := at[placeKey{key.context, header}]; ok {
-					list[k] = p
-				} else {
-					list[k] = -1
-				}
-			}
-			if key.context == 0 {
-				break
-			}
-			key = placeKey{f.prog.Contexts[key.context].Parent, f.prog.Contexts[key.context].Call}
-		}
-		o.headers[i] = list
+		o.headers[i] = f.prog.headersOf(code, at, i)
 	}
 	return o
 }

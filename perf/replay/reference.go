@@ -11,10 +11,14 @@ type Form struct {
 
 	Wraps bool // each function is a sum of functions of one coordinate, with jumps: see wraps
 	Table int8 // with Wraps: one for each value of a coordinate, the first being 1, and class of Split; 0: by Split alone
+
+	Triangle Triangle // its triangular number is the last coordinate
 }
 
 // plain reports whether it is one affine function of the iteration vector.
-func (f Form) plain() bool { return f.Split.Modulus <= 1 && !f.Counter && !f.Wraps }
+func (f Form) plain() bool {
+	return f.Split.Modulus <= 1 && !f.Counter && !f.Wraps && f.Triangle.Of == 0
+}
 
 // candidate is a form that agreed with all points so far.
 type candidate struct {
@@ -25,6 +29,8 @@ type candidate struct {
 	count  int64 // executions since the outer coordinates changed, with Counter
 	stamp  uint64
 	vector []int64
+
+	least, greatest int64 // of Form.Triangle
 }
 
 func newCandidate(f Form) candidate {
@@ -35,6 +41,8 @@ func newCandidate(f Form) candidate {
 func (c *candidate) add(v []int64, stamps []uint64, y int64) bool {
 	if c.form.Counter {
 		v = c.counted(v, stamps)
+	} else if c.form.Triangle.Of > 0 {
+		v = c.extended(v)
 	}
 	c.failed = c.failed || !c.classes[c.form.Split.class(v)].add(v, y)
 	return !c.failed
@@ -154,6 +162,7 @@ func (r *reference) add(v []int64, stamps []uint64, addr uint64) bool {
 	if len(r.wraps) > 0 {
 		r.addWraps(v, int64(addr))
 	}
+	wasPlain := len(r.candidates) > 0 && r.candidates[0].form.plain()
 	kept := r.candidates[:0]
 	for i := range r.candidates {
 		if r.candidates[i].add(v, stamps, int64(addr)) {
@@ -165,5 +174,8 @@ func (r *reference) add(v []int64, stamps []uint64, addr uint64) bool {
 		}
 	}
 	r.candidates = kept
-	return len(kept) > 0
+	if wasPlain && r.bends != nil && (len(kept) == 0 || !kept[0].form.plain()) {
+		r.addTriangles(v, int64(addr))
+	}
+	return len(r.candidates) > 0
 }

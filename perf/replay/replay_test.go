@@ -201,6 +201,8 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DMATMUL -DHEAP", mixed, []int64{130}, "kernel", true, 0},            // from brk to mmap
 		{"-O2 -DTURNS -DHEAP", even, []int64{64, 130, 160}, "kernel", true, 0},     // the same, of arrays that references go between
 		{"-O2 -DTURNS -DHEAP -DACROSS", even, []int64{160}, "kernel", false, 0.85}, // and out of
+		{"-O2 -DTURNS -DSTEPS=n", even, []int64{65}, "kernel", false, 0},           // the other is the last
+		{"-O2 -DTURNS -DSTEPS=n", even, []int64{64}, "kernel", true, 0},
 		{"-O2 -DTHREE -DHEAP", even, []int64{64, 130, 160}, "kernel", true, 0},
 		{"-O2 -DTHREE -DHEAP -DSTEPS=5", even, []int64{160}, "kernel", true, 0},
 		{"-O2 -DTHREE -DHEAP -DSTEPS=40", even, []int64{160}, "kernel", true, 0},
@@ -209,6 +211,10 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DTAIL", mixed, []int64{99}, "step", true, 0},
 		{"-O2 -DSTENCIL -DHEAP", []int64{8, 9, 11, 12, 14, 16}, []int64{32}, "sweep", true, 0},
 		{"-O2 -DTRANSPOSE", mixed, []int64{99, 128}, "kernel", true, 0},
+		{"-O2 -DPACKED", mixed, []int64{64, 99}, "kernel", true, 0},
+		{"-O3 -DPACKED", mixed, []int64{96}, "kernel", true, 0},
+		{"-O2 -DCOLOURS", []int64{8, 9, 11, 12, 14, 16}, []int64{32}, "kernel", true, 0},
+		{"-O2 -DCOLOURS -DSTEPS=2", []int64{8, 10, 12, 14, 16, 18, 20}, []int64{32}, "kernel", true, 0},
 		{"-O2 -DREDBLACK", mixed, []int64{128}, "kernel", true, 0},
 		{"-O2 -DMATMUL -DPRINTS", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DTILED", eights, []int64{96}, "kernel", true, 0},

@@ -17,26 +17,41 @@ func newBits(n int64, sizes []int64) int64 {
 	return missing
 }
 
-// doubtThirds doubts what accesses arrays that take turns by threes, if no run was at a size
-// with the remainder that this one has by three: where they take turns as often as the size
-// says, another of them is the last.
-func (in *Instance) doubtThirds() {
-	if slices.ContainsFunc(in.prog.Sizes, func(s int64) bool { return (s-in.N)%3 == 0 }) {
-		return
-	}
+// doubtTurns doubts what accesses arrays that take turns by twos, threes or fours, if no run
+// was at a size with the remainder that this one has: where they take turns as often as the
+// size says, another of them is the last.
+func (in *Instance) doubtTurns() {
 	turning := make(map[int32]bool) // by base
 	for i := range in.prog.Places {
 		for j := range in.prog.Places[i].Refs {
-			if r := &in.prog.Places[i].Refs[j]; r.Form.Split.Modulus == 3 {
+			if r := &in.prog.Places[i].Refs[j]; in.takesTurns(r) && !remainderSeen(in.N, int64(r.Form.Split.Modulus), in.prog.Sizes) {
 				turning[r.Base] = true
 			}
 		}
+	}
+	if len(turning) == 0 {
+		return
 	}
 	for i := range in.prog.Places {
 		if slices.ContainsFunc(in.prog.Places[i].Refs, func(r Ref) bool { return turning[r.Base] }) {
 			in.doubts[i] |= otherClass | control
 		}
 	}
+}
+
+// takesTurns reports whether a reference accesses one of several arrays by the residue of a
+// coordinate, on which nothing else of its address depends.
+func (in *Instance) takesTurns(r *Ref) bool {
+	s := r.Form.Split
+	if s.Modulus <= 1 || s.Sign != 0 || r.Form.Counter {
+		return false
+	}
+	return !slices.ContainsFunc(r.Classes, func(c Affine) bool { return c != nil && in.values[c[s.A+1]].At != 0 })
+}
+
+// remainderSeen reports whether one of the sizes has the remainder of n.
+func remainderSeen(n, modulus int64, sizes []int64) bool {
+	return slices.ContainsFunc(sizes, func(s int64) bool { return (s-n)%modulus == 0 })
 }
 
 // residues finds routines whose code computes with remainders.

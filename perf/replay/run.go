@@ -146,6 +146,9 @@ func (r *reference) keepForms() (forms []RunForm) {
 			coarse = coarse || r.candidates[j].classes[k].coarse
 			f.Classes = append(f.Classes, r.candidates[j].classes[k].result())
 		}
+		if f.Form.Triangle.Of > 0 && !r.candidates[j].triangular() {
+			continue
+		}
 		if !coarse && len(forms) < maxForms {
 			forms = append(forms, f)
 		}

@@ -246,10 +246,7 @@ func (r *player) spin(ctx context.Context, cur int32, v []int64) error {
 	r.addr, r.step = r.addr[:0], r.step[:0]
 	for i := range p.refs {
 		coef := p.refs[i].coef
-		sum := coef[0]
-		for k, x := range v {
-			sum += coef[k+1] * x
-		}
+		sum := p.refs[i].sum(v)
 		r.addr, r.step = append(r.addr, sum), append(r.step, coef[len(v)])
 	}
 	v[len(v)-1] += n
@@ -343,12 +340,26 @@ func (ref *liveRef) address(v []int64) uint64 {
 		return ref.bent(v)
 	case wrapped:
 		return ref.wrapped(v)
+	case triangular:
+		return uint64(ref.sum(v)) / scale
 	}
 	sum := coef[0]
 	for k, x := range v {
 		sum += coef[k+1] * x
 	}
 	return uint64(sum) / scale
+}
+
+// sum returns the address of a reference that has one function, times scale.
+func (ref *liveRef) sum(v []int64) int64 {
+	sum := ref.coef[0]
+	for k, x := range v {
+		sum += ref.coef[k+1] * x
+	}
+	if ref.kind == triangular {
+		sum += ref.coef[len(v)+1] * ref.form.Triangle.at(v)
+	}
+	return sum
 }
 
 // bent returns the least or greatest of the functions of all classes.

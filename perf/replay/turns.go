@@ -3,8 +3,8 @@ package replay
 import "slices"
 
 // turnsFirst returns the candidates' indices, those that take turns before other residue
-// classes: with three arrays and few steps of a loop, there is a function through the points of
-// each class of four as well.
+// classes, and those with triangular numbers: with three arrays and few steps of a loop, or few
+// rows of a triangle, there is a function through the points of each class of four as well.
 func (r *reference) turnsFirst() []int {
 	order := make([]int, len(r.candidates))
 	for i := range order {
@@ -16,8 +16,10 @@ func (r *reference) turnsFirst() []int {
 			return 0
 		case c.takesTurns():
 			return 1
+		case c.form.Triangle.Of > 0:
+			return 2
 		}
-		return 2
+		return 3
 	}
 	slices.SortStableFunc(order, func(i, k int) int { return rank(i) - rank(k) })
 	return order

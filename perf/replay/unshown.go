@@ -44,7 +44,11 @@ func (ref *liveRef) depends() uint64 {
 	set := uint64(0)
 	for _, c := range ref.classes {
 		for k, x := range c[1:] {
-			if x != 0 {
+			switch {
+			case x == 0:
+			case ref.kind == triangular && k == len(c)-2:
+				set |= ref.form.Triangle.coords()
+			default:
 				set |= 1 << k
 			}
 		}

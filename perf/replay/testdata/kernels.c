@@ -106,12 +106,15 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 }
 #elif defined(TURNS) // two arrays, one read and one written, and the other way round
 #define WORDS (long)n * n
+#ifndef STEPS
+#define STEPS 8
+#endif
 NOINLINE void kernel(int n, double *a, double *b, double *c)
 {
 #ifdef ACROSS // both arrays in one loop
 	double *first = a < b ? a : b;
 #endif
-	for (int t = 0; t < 8; t++) {
+	for (int t = 0; t < STEPS; t++) {
 		for (int i = 1; i < n - 1; i++)
 			for (int j = 1; j < n - 1; j++)
 				b[i * n + j] = a[i * n + j - 1] + a[(i + 1) * n + j];
@@ -290,6 +293,50 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 		for (int i = 1; i < n - 1; i++)
 			for (int j = 1 + (i + colour) % 2; j < n - 1; j += 2)
 				a[i * n + j] = b[i * n + j] + a[i * n + j - 1] + a[i * n + j + 1] + a[(i - 1) * n + j] + a[(i + 1) * n + j];
+	c[0] = a[0];
+}
+#elif defined(PACKED) // rows of a triangle, one after the other: a factor, and the solution of both triangles
+#define WORDS (long)n * n
+#define ROW(i) ((long)(i) * ((i) + 1) / 2)
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j <= i; j++)
+			a[ROW(i) + j] = i == j ? 4 : 0.01;
+	for (int j = 0; j < n; j++) {
+		double *row = a + ROW(j);
+		for (int k = 0; k < j; k++)
+			row[j] -= row[k] * row[k];
+		for (int i = j + 1; i < n; i++)
+			for (int k = 0; k < j; k++)
+				a[ROW(i) + j] -= a[ROW(i) + k] * row[k];
+	}
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < i; k++)
+			b[i] -= a[ROW(i) + k] * b[k];
+	for (int i = n - 1; i >= 0; i--)
+		for (int k = i + 1; k < n; k++)
+			b[i] -= a[ROW(k) + i] * b[k];
+	c[0] = b[0];
+}
+#elif defined(COLOURS) // every second point of a cube, as the sum of all indices says
+#define WORDS (long)n * n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int t = 0; t < 2; t++)
+		for (int colour = 0; colour < 2; colour++)
+			for (int i = 1; i < n - 1; i++)
+				for (int j = 1; j < n - 1; j++)
+#ifdef STEPS
+					for (int k = 1 + (i + j + colour) % 2; k < n - 1; k += 2) {
+#else
+					for (int k = 1; k < n - 1; k++) {
+						if ((i + j + k + colour) % 2)
+							continue;
+#endif
+						double *p = &a[(i * n + j) * n + k];
+						*p = b[(i * n + j) * n + k] + p[-1] + p[1] + p[-n] + p[n] + p[-n * n] + p[n * n];
+					}
 	c[0] = a[0];
 }
 #elif defined(BUTTERFLY) // strides that double
