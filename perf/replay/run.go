@@ -107,6 +107,9 @@ func (p *place) result(m *memory) RunPlace {
 		r.Next = append(r.Next, RunNext{p.next[i].block, p.next[i].count, p.next[i].again})
 	}
 	for i := range p.refs {
+		p.refs[i].settleTriangles()
+	}
+	for i := range p.refs {
 		s := &p.refs[i]
 		ref := RunRef{Lo: s.lo, Hi: s.hi, Hash: s.hash, Forms: s.keepForms()}
 		if s.bends != nil && (len(ref.Forms) == 0 || !ref.Forms[0].Form.plain()) {
@@ -145,9 +148,6 @@ func (r *reference) keepForms() (forms []RunForm) {
 		for k := range r.candidates[j].classes {
 			coarse = coarse || r.candidates[j].classes[k].coarse
 			f.Classes = append(f.Classes, r.candidates[j].classes[k].result())
-		}
-		if f.Form.Triangle.Of > 0 && !r.candidates[j].triangular() {
-			continue
 		}
 		if !coarse && len(forms) < maxForms {
 			forms = append(forms, f)

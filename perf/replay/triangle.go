@@ -1,5 +1,7 @@
 package replay
 
+import "slices"
+
 // Triangle is a coordinate of an iteration vector, or the sum or difference of two, whose
 // triangular number is one more coordinate: rows of a triangle, one longer than the other,
 // begin at such numbers where they are stored one after the other. The zero Triangle is none.
@@ -71,6 +73,12 @@ func (c *candidate) extended(v []int64) []int64 {
 	c.least, c.greatest = min(c.least, x), max(c.greatest, x)
 	c.vector = append(append(c.vector[:0], v...), x*(x-1)/2)
 	return c.vector
+}
+
+// settleTriangles drops the forms with triangular numbers that are not shown: without another
+// form, the reference is irregular.
+func (r *reference) settleTriangles() {
+	r.candidates = slices.DeleteFunc(r.candidates, func(c candidate) bool { return c.form.Triangle.Of > 0 && !c.triangular() })
 }
 
 // triangular reports whether a form with triangular numbers is shown: by more rows than
