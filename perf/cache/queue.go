@@ -50,9 +50,9 @@ func (c *chain) deliver() {
 	c.queue, c.spare = in[:0], out
 }
 
-// serve makes transfers to a level whose blocks are 2^shift as large as theirs, and appends
-// to out what it asks the level below for.
-func (l *level) serve(out, in []transfer, shift uint) []transfer {
+// servePlain makes transfers to a level whose blocks are 2^shift as large as theirs, and
+// appends to out what it asks the level below for.
+func (l *level) servePlain(out, in []transfer, shift uint) []transfer {
 	tags, mask, places, pool := l.tags, l.mask, l.places, l.pool
 	shift &= 63
 	for k := range in {
@@ -138,7 +138,6 @@ func (l *level) write(out []transfer, r *transfer, shift uint) []transfer {
 	if l.mark(b, dirty) {
 		return out
 	}
-	l.counts[r.from.group].PassedWrites++
 	return append(out, transfer{victim: tagOf(b) | dirty, from: r.from})
 }
 
@@ -148,10 +147,11 @@ func (l *level) countMisses(out []transfer) {
 	at, page := ^uint64(0), (*[1 << 9]uint64)(nil)
 	for k := range out {
 		r := &out[k]
+		n := &counts[r.from.group]
 		if r.block == 0 {
+			n.PassedWrites++
 			continue
 		}
-		n := &counts[r.from.group]
 		n.Misses++
 		l.missed++
 		block := r.block.block()
