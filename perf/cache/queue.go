@@ -41,10 +41,11 @@ func (c *chain) deliver() {
 			break
 		}
 		out = l.serve(out[:0], in, l.shift-shift)
-		l.countMisses(out)
+		var below []Counts
 		if i+1 < len(c.levels) {
-			c.levels[i+1].countAccesses(out)
+			below = c.levels[i+1].counts
 		}
+		l.countMisses(out, below)
 		in, out, shift = out, in, l.shift
 	}
 	c.queue, c.spare = in[:0], out
@@ -141,19 +142,25 @@ func (l *level) write(out []transfer, r *transfer, shift uint) []transfer {
 	return append(out, transfer{victim: tagOf(b) | dirty, from: r.from})
 }
 
-// countMisses counts what a level asks the one below for.
-func (l *level) countMisses(out []transfer) {
+// countMisses counts what a level asks the one below for, whose counts are given, if there
+// is one.
+func (l *level) countMisses(out []transfer, below []Counts) {
 	counts := l.counts
 	at, page := ^uint64(0), (*[1 << 9]uint64)(nil)
+	passed := 0
 	for k := range out {
 		r := &out[k]
-		n := &counts[r.from.group]
+		g := int(r.from.group)
+		n := &counts[g]
 		if r.block == 0 {
 			n.PassedWrites++
+			passed++
 			continue
 		}
 		n.Misses++
-		l.missed++
+		if g < len(below) {
+			below[g].Accesses++
+		}
 		block := r.block.block()
 		if p := block >> seenPageBits; p != at {
 			at, page = p, l.seen.page(block)
@@ -165,16 +172,7 @@ func (l *level) countMisses(out []transfer) {
 		}
 		n.Writebacks += uint64(r.victim & dirty)
 	}
-}
-
-// countAccesses counts the blocks that the level above asks for.
-func (l *level) countAccesses(in []transfer) {
-	counts := l.counts
-	for k := range in {
-		if r := &in[k]; r.block != 0 {
-			counts[r.from.group].Accesses++
-		}
-	}
+	l.missed += uint64(len(out) - passed)
 }
 
 // takeTurns makes transfers to level i, whose victims the one below takes, which may give

@@ -62,6 +62,8 @@ type loop struct {
 	kept    []Counts     // see keepCounts
 
 	queue, spare []transfer // see deliver
+	round        []asked    // see listRound
+	places       places
 
 	shape *affine.Shape // nil: none
 	phase int           // of the first iteration
