@@ -54,7 +54,7 @@ func (c *chain) deliver() {
 // servePlain makes transfers to a level whose blocks are 2^shift as large as theirs, and
 // appends to out what it asks the level below for.
 func (l *level) servePlain(out, in []transfer, shift uint) []transfer {
-	tags, mask, places, pool := l.tags, l.mask, l.places, l.pool
+	tags, mask, places, far := l.tags, l.mask, l.places, l.pool != nil || l.wide
 	shift &= 63
 	for k := range in {
 		r := &in[k]
@@ -71,9 +71,9 @@ func (l *level) servePlain(out, in []transfer, shift uint) []transfer {
 			tags[at] = carry | mark
 			continue
 		}
-		if pool != nil {
+		if far {
 			held := false
-			if held, carry = l.fetchPool(l.set(block), want, mark); !held {
+			if held, carry = l.fetchFar(l.set(block), want, mark); !held {
 				out = append(out, transfer{want, carry, r.from})
 			}
 			continue

@@ -7,17 +7,18 @@ import (
 )
 
 // TestServe: transfers to a level are served alike by servePlain and by what the processor
-// has for its ways: hits at all places of a set, misses, writes to blocks that it has and to
+// has for their ways: hits at all places of a set, misses, writes to blocks that it has and to
 // others, with or without an access, from levels of smaller blocks.
 func TestServe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	for _, ways := range []int{1, 2, 3, 4, 6, 8, 12, 16} {
+	for _, ways := range []int{1, 2, 3, 4, 6, 8, 12, 16, 20, 64} {
 		for range 300 {
 			spec := Level{BlockBytes: 64, Ways: ways, Blocks: uint64(ways) << rng.IntN(5)}
 			var levels [2]level
 			for i := range levels {
 				levels[i] = level{contents: newContents(spec, 1), ways: uint64(ways)}
 			}
+			levels[0].wide = false
 			shift := uint(rng.IntN(3))
 			blocks := 1 + rng.Uint64N(spec.Blocks<<shift*2)
 			if rng.IntN(4) == 0 {
