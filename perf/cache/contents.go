@@ -37,6 +37,7 @@ type contents struct {
 	random uint64 // state of the generator
 	pool   *pool
 	wide   bool // fetchWide is for its sets
+	far    bool // fetchFar is: with a pool, or wide
 
 	ordered   bool  // see policy
 	protected uint8 // see policy
@@ -64,6 +65,7 @@ func newContents(l Level, seed uint64) contents {
 		c.places = policy.pooled
 		c.pool = newPool(uint32(ways - c.places))
 	}
+	c.far = c.wide || c.pool != nil
 	// One more, free, so that a set without places has a first one to look at.
 	c.tags = make([]tag, c.sets*c.places+1)
 	return c
@@ -102,7 +104,7 @@ func (c *contents) fetch(block uint64, mark tag) (held bool, victim tag) {
 	want := tagOf(block)
 	set := c.set(block)
 	switch {
-	case c.pool != nil || c.wide:
+	case c.far:
 		return c.fetchFar(set, want, mark)
 	case c.ordered:
 		return fetchOrdered(set, want, mark)

@@ -54,7 +54,7 @@ func (c *chain) deliver() {
 // servePlain makes transfers to a level whose blocks are 2^shift as large as theirs, and
 // appends to out what it asks the level below for.
 func (l *level) servePlain(out, in []transfer, shift uint) []transfer {
-	tags, mask, places, far := l.tags, l.mask, l.places, l.pool != nil || l.wide
+	tags, mask, places, far := l.tags, l.mask, l.places, l.far
 	shift &= 63
 	for k := range in {
 		r := &in[k]

@@ -18,7 +18,7 @@ func TestServe(t *testing.T) {
 			for i := range levels {
 				levels[i] = level{contents: newContents(spec, 1), ways: uint64(ways)}
 			}
-			levels[0].wide = false
+			levels[0].wide, levels[0].far = false, false
 			shift := uint(rng.IntN(3))
 			blocks := 1 + rng.Uint64N(spec.Blocks<<shift*2)
 			if rng.IntN(4) == 0 {
