@@ -182,7 +182,7 @@ var outside = []layer{
 	{"golang.org/x/net", "cmd/nbcheck"}, // tables in outputs
 	{"golang.org/x/arch", "isa/rv64 engine/rv64"},
 	{"golang.org/x/term", "cmd/presage"},
-	{"golang.org/x/sys", "engine/rv64 engine/native host reuse"}, // guest memory comes from mmap; native traces processes; host asks for huge pages and counters
+	{"golang.org/x/sys", "cache engine/rv64 engine/native host reuse"}, // guest memory comes from mmap; native traces processes; host asks for huge pages and counters; vectors are for processors that have them
 	{"gonum.org/v1/gonum", "*"},
 	{"gonum.org/v1/plot", "figure figure/diagram . cmd/presage"},
 	{"pgregory.net/rapid", ""},

@@ -17,7 +17,7 @@ func tagOf(block uint64) tag { return tag(block+1) << 1 }
 func (t tag) block() uint64 { return uint64(t>>1) - 1 }
 
 // scanWays is the largest associativity of a fully associative level that is
-// searched place by place; beyond it, a hash finds the block.
+// searched place by place; beyond it, a hash finds the block, unless the set is wide.
 const scanWays = 16
 
 // contents holds the blocks of a level.
@@ -36,6 +36,8 @@ type contents struct {
 	mask   uint64 // sets-1 if that indexes them, else 0
 	random uint64 // state of the generator
 	pool   *pool
+	wide   bool // fetchWide is for its sets
+	far    bool // fetchFar is: with a pool, or wide
 
 	ordered   bool  // see policy
 	protected uint8 // see policy
@@ -58,10 +60,12 @@ func newContents(l Level, seed uint64) contents {
 	if c.sets&(c.sets-1) == 0 {
 		c.mask = c.sets - 1
 	}
-	if c.sets == 1 && ways > scanWays && !c.tree {
+	c.wide = c.ordered && wide(ways)
+	if c.sets == 1 && ways > scanWays && !c.tree && !c.wide {
 		c.places = policy.pooled
 		c.pool = newPool(uint32(ways - c.places))
 	}
+	c.far = c.wide || c.pool != nil
 	// One more, free, so that a set without places has a first one to look at.
 	c.tags = make([]tag, c.sets*c.places+1)
 	return c
@@ -100,8 +104,8 @@ func (c *contents) fetch(block uint64, mark tag) (held bool, victim tag) {
 	want := tagOf(block)
 	set := c.set(block)
 	switch {
-	case c.pool != nil:
-		return c.fetchPool(set, want, mark)
+	case c.far:
+		return c.fetchFar(set, want, mark)
 	case c.ordered:
 		return fetchOrdered(set, want, mark)
 	}
@@ -172,6 +176,14 @@ func fetchOrdered(set []tag, want, mark tag) (held bool, victim tag) {
 		carry = t
 	}
 	return false, carry
+}
+
+// fetchFar is fetch for an ordered policy, or with a pool, where sets have many blocks.
+func (c *contents) fetchFar(set []tag, want, mark tag) (held bool, victim tag) {
+	if c.wide {
+		return fetchWide(set, want, mark)
+	}
+	return c.fetchPool(set, want, mark)
 }
 
 // fetchPool is fetch where the set holds only the latest blocks.

@@ -38,7 +38,7 @@ func (c *chain) touchDirect(i int, block uint64, ref *reference, mark tag) {
 		set := l.tags[at : at+l.places]
 		want := tagOf(block)
 		carry := want | mark
-		if l.pool == nil {
+		if !l.far {
 			for w, t := range set { // as fetchOrdered
 				set[w] = carry
 				if t&^dirty == want {
@@ -49,7 +49,7 @@ func (c *chain) touchDirect(i int, block uint64, ref *reference, mark tag) {
 			}
 		} else {
 			held := false
-			if held, carry = l.fetchPool(set, want, mark); held {
+			if held, carry = l.fetchFar(set, want, mark); held {
 				return
 			}
 		}

@@ -23,6 +23,7 @@ type loopPlan struct {
 	level         uint8             // that it enters at
 	apart         [apartMost]uint32 // from the first cluster of close, modulo the sets
 	steps         []step
+	asks          int // of all steps, or moves if it is unsure
 	unsure        uint64
 }
 
@@ -56,6 +57,7 @@ func (c *chain) planOf(s *affine.Shape, phase int) *loopPlan {
 			want.steps[i].moves, want.steps[i].latest = nil, nil
 		}
 		want.steps[i].asks = append(d.list(d.asks, d.marks), d.again...)
+		want.asks += max(len(want.steps[i].asks), len(want.steps[i].moves))
 	}
 	for i := range want.steps {
 		skip := 1

@@ -41,19 +41,20 @@ func (c *chain) deliver() {
 			break
 		}
 		out = l.serve(out[:0], in, l.shift-shift)
-		l.countMisses(out)
+		var below []Counts
 		if i+1 < len(c.levels) {
-			c.levels[i+1].countAccesses(out)
+			below = c.levels[i+1].counts
 		}
+		l.countMisses(out, below)
 		in, out, shift = out, in, l.shift
 	}
 	c.queue, c.spare = in[:0], out
 }
 
-// serve makes transfers to a level whose blocks are 2^shift as large as theirs, and appends
-// to out what it asks the level below for.
-func (l *level) serve(out, in []transfer, shift uint) []transfer {
-	tags, mask, places, pool := l.tags, l.mask, l.places, l.pool
+// servePlain makes transfers to a level whose blocks are 2^shift as large as theirs, and
+// appends to out what it asks the level below for.
+func (l *level) servePlain(out, in []transfer, shift uint) []transfer {
+	tags, mask, places, far := l.tags, l.mask, l.places, l.far
 	shift &= 63
 	for k := range in {
 		r := &in[k]
@@ -70,9 +71,9 @@ func (l *level) serve(out, in []transfer, shift uint) []transfer {
 			tags[at] = carry | mark
 			continue
 		}
-		if pool != nil {
+		if far {
 			held := false
-			if held, carry = l.fetchPool(l.set(block), want, mark); !held {
+			if held, carry = l.fetchFar(l.set(block), want, mark); !held {
 				out = append(out, transfer{want, carry, r.from})
 			}
 			continue
@@ -138,22 +139,28 @@ func (l *level) write(out []transfer, r *transfer, shift uint) []transfer {
 	if l.mark(b, dirty) {
 		return out
 	}
-	l.counts[r.from.group].PassedWrites++
 	return append(out, transfer{victim: tagOf(b) | dirty, from: r.from})
 }
 
-// countMisses counts what a level asks the one below for.
-func (l *level) countMisses(out []transfer) {
+// countMisses counts what a level asks the one below for, whose counts are given, if there
+// is one.
+func (l *level) countMisses(out []transfer, below []Counts) {
 	counts := l.counts
 	at, page := ^uint64(0), (*[1 << 9]uint64)(nil)
+	passed := 0
 	for k := range out {
 		r := &out[k]
+		g := int(r.from.group)
+		n := &counts[g]
 		if r.block == 0 {
+			n.PassedWrites++
+			passed++
 			continue
 		}
-		n := &counts[r.from.group]
 		n.Misses++
-		l.missed++
+		if g < len(below) {
+			below[g].Accesses++
+		}
 		block := r.block.block()
 		if p := block >> seenPageBits; p != at {
 			at, page = p, l.seen.page(block)
@@ -165,16 +172,7 @@ func (l *level) countMisses(out []transfer) {
 		}
 		n.Writebacks += uint64(r.victim & dirty)
 	}
-}
-
-// countAccesses counts the blocks that the level above asks for.
-func (l *level) countAccesses(in []transfer) {
-	counts := l.counts
-	for k := range in {
-		if r := &in[k]; r.block != 0 {
-			counts[r.from.group].Accesses++
-		}
-	}
+	l.missed += uint64(len(out) - passed)
 }
 
 // takeTurns makes transfers to level i, whose victims the one below takes, which may give

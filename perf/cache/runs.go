@@ -62,6 +62,8 @@ type loop struct {
 	kept    []Counts     // see keepCounts
 
 	queue, spare []transfer // see deliver
+	round        []asked    // see listRound
+	places       places
 
 	shape *affine.Shape // nil: none
 	phase int           // of the first iteration
@@ -174,6 +176,8 @@ func (c *chain) run(l *trace.Loop) {
 		c.runDirect(c.shape, c.phase, l.Count)
 	case c.shape != nil:
 		c.runPhases(c.shape, c.phase, l.Count)
+	case c.moves > fewMoves && c.ordered && c.ample && c.entersDirect():
+		c.runWhole(l.Count)
 	case c.moves > fewMoves:
 		c.expand(l)
 		return
@@ -335,6 +339,31 @@ func (c *chain) runMoves(count uint32) {
 		}
 		at = next
 	}
+}
+
+// runWhole simulates a loop by its iterations with moves, whole, where most have some and
+// direct levels keep the blocks of an iteration in order: it lists all iterations, and
+// writes over those without moves.
+func (c *chain) runWhole(count uint32) {
+	var before [affine.MaxStreams]uint64 // tags
+	streams, walkers, shift := c.streams, c.walkers, c.levels[c.walkers[0].level].shift&63
+	for at := range count {
+		n := len(c.queue)
+		q := slices.Grow(c.queue, len(streams))[:n+len(streams)]
+		moved := uint64(0)
+		for i := range streams {
+			f := &streams[i]
+			want := tagOf((f.First + f.Step*uint64(at)) >> shift)
+			moved |= uint64(want) ^ before[i&63]
+			before[i&63] = uint64(want)
+			q[n+i] = transfer{block: want | tag(c.stores>>i&1), from: walkers[i].origin}
+		}
+		some := int((moved | -moved) >> 63)
+		if c.queue = q[:n+some*len(streams)]; len(c.queue) >= queued {
+			c.deliver()
+		}
+	}
+	c.deliver()
 }
 
 // whole simulates the accesses of iteration at, whose blocks are known.

@@ -1,90 +1,97 @@
 package cache
 
-import "presage/perf/trace/affine"
+import (
+	"slices"
+
+	"presage/perf/trace/affine"
+)
 
 // runDirect is runPhases where the level that accesses enter at is direct.
 func (c *chain) runDirect(s *affine.Shape, phase int, count uint32) {
 	plan := c.planOf(s, phase)
 	c.enqueue(plan.steps[phase&(len(plan.steps)-1)].first, 0)
+	n := uint32(len(plan.steps))
+	for asks := plan.asks; asks < roundLeast && 8*n < count; asks *= 2 {
+		n *= 2
+	}
 	if plan.unsure == 0 {
-		c.runSure(plan.steps, phase, count)
+		c.runSure(plan.steps, phase, n, count)
 	} else {
-		c.runUnsure(plan.steps, phase, count)
+		c.runUnsure(plan.steps, phase, n, count)
 	}
 	c.deliver()
 }
 
-// runSure is runDirect after the first iteration, if it is known what shares sets.
-func (c *chain) runSure(steps []step, phase int, count uint32) {
-	last := len(steps) - 1
-	streams, walkers, shift := c.streams, c.walkers[:len(c.streams)], c.levels[c.walkers[0].level].shift&63
-	q := c.queue
-	for at := steps[phase&last].skip; at < count; {
-		p := &steps[(phase+int(at))&last]
-		for _, a := range p.asks { // as enqueue
-			f := &streams[a.stream]
-			block := (f.First + f.Step*uint64(at)) >> shift
-			q = append(q, transfer{block: tagOf(block) | tag(a.mark), from: walkers[a.stream].origin})
+// roundLeast is about the number of asks in a round, if the loop has as many.
+const roundLeast = 8
+
+// runSure is runDirect after the first iteration, if it is known what shares sets. It takes n
+// iterations at a time, a multiple of the number of phases: a round.
+func (c *chain) runSure(steps []step, phase int, n, count uint32) {
+	c.listRound(steps, phase, n, count, false)
+	for at := uint32(1); at < count; at += n {
+		round, q := c.roundAt(at, count), c.queue
+		for i := range round {
+			a := &round[i]
+			q = append(q, transfer{block: a.block, from: a.from})
+			a.block += a.by
 		}
-		at += p.skip
-		if len(q) >= queued {
-			c.queue = q
+		if c.queue = q; len(q) >= queued {
 			c.deliver()
-			q = c.queue
 		}
 	}
-	c.queue = q
 }
 
-// runUnsure is runDirect after the first iteration, if that is not known: when sets of
-// several streams gain or lose a block, all that they have of the iteration are accessed
-// again, in order.
-func (c *chain) runUnsure(steps []step, phase int, count uint32) {
-	l := &c.levels[c.walkers[0].level]
-	mask, shift := l.mask&63, l.shift&63 // of bits that tell sets apart
-	last := len(steps) - 1
-	streams, walkers := c.streams, c.walkers[:len(c.streams)]
-	held := c.setsHeld(mask)
-	for at := steps[phase&last].skip; at < count; {
-		p := &steps[(phase+int(at))&last]
-		shared := uint64(0) // sets, a bit each
-		for _, m := range p.moves {
-			f, w := &streams[m.stream], &walkers[m.stream]
-			block := (f.First + f.Step*uint64(at)) >> shift
-			if m.close {
-				from, to := w.block&mask, block&mask
-				held[from]--
-				if held[from]|held[to] != 0 {
-					shared |= 1<<from | 1<<to
-				}
-				held[to]++
-				w.block = block
-			}
-			if m.asks {
-				c.queue = append(c.queue, transfer{block: tagOf(block) | tag(m.mark), from: w.origin})
-			}
-		}
-		for i := 0; shared != 0 && i < len(p.latest); i++ {
-			if shared>>(walkers[p.latest[i].stream].block&mask)&1 != 0 {
-				c.enqueue(p.latest[i:i+1], at)
-			}
-		}
-		if len(c.queue) >= queued {
-			c.deliver()
+// asked is what a loop asks for in iteration at of those from 1 on, a round. In each of the
+// next ones it asks for a block as far away again.
+type asked struct {
+	block, by tag
+	from      origin
+	at        uint32
+
+	// If it is not known what shares sets: see places.
+	asks      uint8  // 1; 0 for a stream that only moves
+	mask, set uint16 // bits of a block that tell sets apart, and those that stand for it
+	was       tag    // the block of the iteration before
+	last      uint64 // all ones for the last one of an iteration, else 0
+}
+
+// listRound lists what a loop asks for in the n iterations from 1 on; with all moves of
+// streams of close, if these are asked for.
+func (c *chain) listRound(steps []step, phase int, n, count uint32, moves bool) {
+	mask := len(steps) - 1
+	c.round = c.round[:0]
+	for at := steps[phase&mask].skip; at <= n && at < count; {
+		p := &steps[(phase+int(at))&mask]
+		if moves {
+			c.listMoves(p.moves, at, n)
+		} else {
+			c.list(p.asks, at, n)
 		}
 		at += p.skip
 	}
 }
 
-// setsHeld moves walkers to their first blocks, and returns the number of those of close in
-// each set, told apart by the bits of mask.
-func (c *chain) setsHeld(mask uint64) (held [64]uint8) {
-	for k := range c.streams {
-		w := &c.walkers[k]
-		w.block = c.streams[k].Block(0)
-		held[w.block&mask&63] += uint8(c.close >> k & 1)
+// list adds what iteration at asks for to the round of n iterations.
+func (c *chain) list(asks []ask, at, n uint32) {
+	from := len(c.round)
+	c.round = slices.Grow(c.round, len(asks))[:from+len(asks)]
+	round, streams, walkers, shift := c.round[from:], c.streams, c.walkers, c.levels[c.walkers[0].level].shift&63
+	for i, k := range asks {
+		f, a := &streams[k.stream], &round[i]
+		a.block = tagOf((f.First+f.Step*uint64(at))>>shift) | tag(k.mark)
+		a.by = tag(int64(f.Step*uint64(n))>>shift) << 1
+		a.from, a.at = walkers[k.stream].origin, at
 	}
-	return held
+}
+
+// roundAt returns the part of the round from iteration at on that is before count.
+func (c *chain) roundAt(at, count uint32) []asked {
+	round := c.round
+	for len(round) > 0 && round[len(round)-1].at-1 >= count-at {
+		round = round[:len(round)-1]
+	}
+	return round
 }
 
 // step is what a loop asks for in an iteration of one phase.
