@@ -133,6 +133,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	trusted := tried.trusted(r, of.Level.Name)
 	if disturbed && !trusted {
 		out.Warnings = append(out.Warnings, "not replayed: "+strings.Join(r.Reasons, "; "))
+		c.continued(r, of, out.Groups)
 		return out, nil
 	}
 	exact := reached(r.Before, c.waysOf(of.Level)) <= maxSlack*float64(counts.Total.Misses)
@@ -156,6 +157,7 @@ func (c *Corrector) Correct(ctx context.Context, of misses.Uncorrected) (*misses
 	if uses := r.firstUses(counts, had); !r.Recycles || !uses.whole {
 		conserveCold(of, out.Groups, uses)
 	}
+	c.continued(r, of, out.Groups)
 	if trusted {
 		out.Warnings = append(out.Warnings, tried.said(all, c.program.sweep.name))
 	} else {
@@ -337,7 +339,11 @@ func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.In
 	if err != nil {
 		return nil, err
 	}
-	sink := trace.NewDirect(append(collectors(sim), also...)...)
+	begun, err := newBeginner(t.plan, c.config, sim)
+	if err != nil {
+		return nil, err
+	}
+	sink := trace.NewDirect(append(collectors(sim, begun), also...)...)
 	var start *replay.Follower // none where no executable is of this size
 	if t.own || !c.program.sweep.apart {
 		if start, err = c.follow(ctx, t, in, sink, take); err != nil {
@@ -349,6 +355,7 @@ func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.In
 		show.before = float64(start.Real.Accesses)
 	}
 	show.total = expected
+	first := begun.end()
 	rest, err := in.Replay(ctx, sink, replay.Options{MaxAccesses: 2 * c.opt.MaxAccesses, Progress: show.replayed})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -357,7 +364,7 @@ func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.In
 		return noReplay(err)
 	}
 	r := pointOf(sim.Result(), in.Certify(start, rest), t.of)
-	r.Start, r.Recycles = start != nil, in.Recycles()
+	r.Start, r.Recycles, r.Begun = start != nil, in.Recycles(), first
 	return r, nil
 }
 

@@ -15,6 +15,12 @@
 // replayed by what the others teach, must have its misses on the machine, group by group,
 // and in fully associative caches of all sizes. The method of such rows is MethodTested.
 //
+// Groups that stay as they are predicted are held against the start of the real run, up to
+// half of it: of these accesses it is known what misses. Where it has many conflicts, they
+// have as many; and where models of a TLB or another level without sets say far more of the
+// rest than it shows, or less of all than it had, the rest goes on as it did. The method of
+// such rows is MethodStart.
+//
 // A level that holds all that the program touches has the first uses of blocks that the
 // models say where a replay, with the models of the other groups, has more or fewer: what a
 // replay leaves out may be what uses them first.

@@ -17,7 +17,7 @@ const replayKind = "replay"
 
 // replayVersion is part of the key of a stored replay: raise it when a replay generates
 // other accesses, its certificate holds for others, or they are simulated otherwise.
-const replayVersion = 42
+const replayVersion = 44
 
 // replayInputs is what a replayedPoint depends on.
 type replayInputs struct {
@@ -52,6 +52,7 @@ type replayedPoint struct {
 	LeftOf   []uint64 // by trace.GroupID: Left of its references
 	Held     []uint64 // by trace.GroupID: see replay.RefCertificate
 	More     moreSizes
+	Begun    *beginning `json:",omitempty"` // of the real run
 	// Distances are those of a run that was held out.
 	Distances []distances `json:",omitempty"`
 	// Reasons say why accesses of All are in doubt.
