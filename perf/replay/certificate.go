@@ -17,7 +17,7 @@ import (
 // polynomial of its counts says; no branch in doubt decides whether it is executed; no
 // memory was allocated before it in the replay, if it is to allocated memory; and
 // there were runs at sizes of the same residue class, if the code computes with
-// remainders modulo small powers of two, or arrays take turns by threes. A branch that could go where no run has been
+// remainders modulo small powers of two, or arrays take turns. A branch that could go where no run has been
 // is in doubt unless that only leaves out a loop, or calls a routine of a mathematical
 // library for a number that no instruction does, or the size decides about it and the start
 // of the run at the size shows where it goes; and nothing is certain that comes

@@ -17,9 +17,10 @@ func newBits(n int64, sizes []int64) int64 {
 	return missing
 }
 
-// doubtTurns doubts what accesses arrays that take turns by twos, threes or fours, if no run
-// was at a size with the remainder that this one has: where they take turns as often as the
-// size says, another of them is the last.
+// doubtTurns doubts what accesses arrays that take turns by twos, threes, fours or eights, if no
+// run was at a size with the remainder that this one has: another of them may be the last, if
+// they take turns as many times as the size is. That they may take turns a part of it as many
+// times it does not see.
 func (in *Instance) doubtTurns() {
 	turning := make(map[int32]bool) // by base
 	for i := range in.prog.Places {

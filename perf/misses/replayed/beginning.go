@@ -94,6 +94,7 @@ func (b *beginner) end() *beginning {
 		return nil
 	}
 	first, all := b.marks[half], mark{b.accesses, b.sim.Result(), b.full.Result()}
+	b.marks, b.full = nil, nil
 	out := &beginning{Half: accessesOf(first.sim), Accesses: accessesOf(all.sim), Levels: make(map[string]begun)}
 	for name, i := range levelsOf(all.sim) {
 		h, hf, a, af := i(first.sim), i(first.full), i(all.sim), i(all.full)
@@ -104,7 +105,7 @@ func (b *beginner) end() *beginning {
 
 func apart(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
-// accessesOf returns those of the first level, which sees all.
+// accessesOf returns those of the first level, which sees all unless some pass it.
 func accessesOf(r *cache.Result) []uint64 {
 	first := r.TLBs
 	if len(r.Levels) > 0 {
@@ -150,7 +151,7 @@ type shown struct {
 	half, accesses     float64
 	missedHalf, missed float64
 	fullHalf, full     float64
-	allHalf            float64 // with first uses
+	coldHalf, cold     float64 // first uses
 	model              predict.Misses
 	group              int
 }
@@ -167,7 +168,7 @@ func (b *beginning) of(level string, groups []trace.GroupID) (s shown) {
 		cold, coldHalf := float64(l.Cold[g]), float64(l.HalfCold[g])
 		s.missed, s.missedHalf = s.missed+float64(l.Misses[g])-cold, s.missedHalf+float64(l.Half[g])-coldHalf
 		s.full, s.fullHalf = s.full+math.Max(0, float64(l.Full[g])-cold), s.fullHalf+math.Max(0, float64(l.HalfFull[g])-coldHalf)
-		s.allHalf += float64(l.Half[g])
+		s.cold, s.coldHalf = s.cold+cold, s.coldHalf+coldHalf
 	}
 	return s
 }
@@ -187,14 +188,16 @@ func (s *shown) earlier() float64 { return s.missedHalf / math.Max(1, s.half) }
 
 // rises reports whether the share grows from one half to the other: by more than that of first
 // uses, which may be reuses the next time.
-func (s *shown) rises() bool { return s.later() > maxRise*s.allHalf/math.Max(1, s.half) }
+func (s *shown) rises() bool {
+	return s.later() > maxRise*(s.missedHalf+s.coldHalf)/math.Max(1, s.half)
+}
 
 // continued corrects the groups that nothing else does by what the start of the run had of
 // them: with sets, if it had many conflicts, by these; without, if models say far more of the
 // rest than it shows, or less of all than it had, the rest goes on as it did. Both are decided
 // for all groups together, as one may have the misses that the models give another.
 func (c *Corrector) continued(r *replayedPoint, of misses.Uncorrected, out []misses.GroupCorrection) {
-	if r.Begun == nil || len(of.Groups) != len(out) {
+	if r.Begun == nil || len(of.Groups) != len(out) || c.passesFirst() {
 		return
 	}
 	var list []shown
@@ -207,66 +210,70 @@ func (c *Corrector) continued(r *replayedPoint, of misses.Uncorrected, out []mis
 			list = append(list, s)
 		}
 	}
-	better := make([]float64, len(list)) // reuses that miss
-	for i := range list {
-		better[i] = list[i].model.Reuse
-	}
 	decide := goOn
 	if of.Level.Sets > 1 {
 		decide = conflict
 	}
-	if !decide(list, better) {
-		return
-	}
-	for i := range list {
+	for i, reuse := range decide(list) {
 		m := list[i].model
-		m.Reuse = min(better[i], max(0, m.Accesses-m.Cold))
+		m.Reuse = min(reuse, max(0, m.Accesses-m.Cold))
 		out[list[i].group] = misses.GroupCorrection{Method: MethodStart, Misses: m, Off: math.Abs(1 - list[i].model.Total()/math.Max(1, m.Total()))}
 	}
 }
 
+// passesFirst reports whether some accesses pass the first level, which then does not tell how
+// many there are.
+func (c *Corrector) passesFirst() bool {
+	return len(c.config.Levels) > 0 && c.config.Levels[0].BypassFloat || len(c.config.TLBs) > 0 && c.config.TLBs[0].BypassFloat
+}
+
 // conflict adds the conflicts of the second half of the start, if there are many: of what would
-// hit in a fully associative cache, as large a share misses.
-func conflict(list []shown, better []float64) bool {
+// hit in a fully associative cache, as large a share misses. It returns the reuses that miss, by
+// index of list.
+func conflict(list []shown) map[int]float64 {
 	var had, full float64
 	for i := range list {
 		had, full = had+list[i].missed-list[i].missedHalf, full+list[i].full-list[i].fullHalf
 	}
 	if had < full+fewShown || had < noConflicts*full {
-		return false
+		return nil
 	}
+	better := make(map[int]float64)
 	for i := range list {
 		s := &list[i]
 		had, full := s.missed-s.missedHalf, s.full-s.fullHalf
-		if hits := s.accesses - s.half - full; had > full && hits > 0 {
+		better[i] = s.model.Reuse
+		if hits := s.accesses - s.half - full - (s.cold - s.coldHalf); had > full && hits > 0 {
 			better[i] += min(1, (had-full)/hits) * max(0, s.model.Accesses-s.model.Total())
 		} else if full > 0 {
 			better[i] *= had / full
 		}
 	}
-	return true
+	return better
 }
 
 // goOn has the rest of the run go on as the start did, where that contradicts what is expected.
-func goOn(list []shown, better []float64) bool {
+// It returns the reuses that miss, by index of list, of groups of which the start has enough.
+func goOn(list []shown) map[int]float64 {
 	var expected, most, had float64
 	steady := func(s *shown) bool { return s.accesses >= fewContinued*s.model.Accesses && !s.rises() }
 	for i := range list {
 		if s := &list[i]; steady(s) {
-			expected += better[i]
+			expected += s.model.Reuse
 			most += s.missed + implausible*s.rest()*max(s.earlier(), s.later())
 			had += s.missed
 		}
 	}
 	if max(expected, had) < fewShown || expected <= most && expected >= had {
-		return false
+		return nil
 	}
+	better := make(map[int]float64)
 	for i := range list {
 		if s := &list[i]; steady(s) {
 			better[i] = s.missed + s.rest()*s.later()
 		}
 	}
-	return true
+	return better
 }
 
 // withFirstUses returns what a model says with more first uses, as many of which missed as of

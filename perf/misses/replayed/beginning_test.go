@@ -30,6 +30,7 @@ func TestContinued(t *testing.T) {
 		{"no conflicts", half{1500, 300, 1500}, half{2700, 300, 2700}, 64, 9000, 0},
 		{"a tenth of what hits conflicts", half{2850, 300, 1500}, half{5550, 300, 2850}, 64, 9000, 10000 + 90000*1350.0/13650},
 		{"evenly filled sets are another matter", half{700, 300, 1500}, half{1400, 300, 2700}, 64, 5000, 0},
+		{"a sixth of what hits conflicts, and most is new", half{300, 300, 300}, half{14300, 14100, 14100}, 64, 9000, 10000 + 90000*200.0/1200},
 		{"all of it conflicts", half{15000, 300, 300}, half{30000, 300, 300}, 64, 9000, 100000},
 		{"models say far more of the rest", half{1500, 300, 1500}, half{2700, 300, 2700}, 1, 39000, 1000 + 2400 + 70000*0.08},
 		{"the same where there are sets", half{1500, 300, 1500}, half{2700, 300, 2700}, 64, 39000, 0},
@@ -88,6 +89,10 @@ func TestContinuedTogether(t *testing.T) {
 		}
 	}
 	of.Groups[1].Reuse = 40000
+	past := &Corrector{groups: c.groups, config: cache.Config{Levels: []cache.Level{{Name: "L1", BypassFloat: true}}}}
+	if past.continued(r, of, out); out[1].Method != "" {
+		t.Errorf("where floats pass the first level: %+v", out[1])
+	}
 	c.continued(r, of, out)
 	if out[0].Misses.Reuse != 10000 || out[1].Misses.Reuse != 0 || out[1].Method != MethodStart || out[2].Method != "" {
 		t.Errorf("of four times as many as the start shows: %+v", out)

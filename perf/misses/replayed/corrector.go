@@ -343,6 +343,7 @@ func (c *Corrector) replayInstance(ctx context.Context, t *target, in *replay.In
 	if err != nil {
 		return nil, err
 	}
+	begun.on = len(also) == 0 // nothing is held against the start of a trial
 	sink := trace.NewDirect(append(collectors(sim, begun), also...)...)
 	var start *replay.Follower // none where no executable is of this size
 	if t.own || !c.program.sweep.apart {

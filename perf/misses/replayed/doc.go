@@ -16,8 +16,8 @@
 // and in fully associative caches of all sizes. The method of such rows is MethodTested.
 //
 // Groups that stay as they are predicted are held against the start of the real run, up to
-// half of it: of these accesses it is known what misses. Where it has many conflicts, they
-// have as many; and where models of a TLB or another level without sets say far more of the
+// half of it: of these accesses it is known what misses. Where it has many conflicts, as
+// large a share of theirs conflicts; and where models of a TLB or another level without sets say far more of the
 // rest than it shows, or less of all than it had, the rest goes on as it did. The method of
 // such rows is MethodStart.
 //
