@@ -74,7 +74,7 @@ func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) er
 	e.exact, e.corrected, e.off = make([]bool, len(e.misses)), make([]bool, len(e.misses)), make([]float64, len(e.misses))
 	for g, better := range c.Groups {
 		if better.Method == "" {
-			e.misses[g] = withFirstUses(e.misses[g], better.FirstUses)
+			e.misses[g] = WithFirstUses(e.misses[g], better.FirstUses)
 			continue
 		}
 		e.methods[g], e.misses[g], e.exact[g] = better.Method, better.Misses, better.Exact
@@ -87,9 +87,9 @@ func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) er
 	return nil
 }
 
-// withFirstUses returns misses of which some more accesses are first uses of blocks, as
+// WithFirstUses returns misses of which some more accesses are first uses of blocks, as
 // many of them misses before as of all reuses.
-func withFirstUses(m predict.Misses, more float64) predict.Misses {
+func WithFirstUses(m predict.Misses, more float64) predict.Misses {
 	reuses := m.Accesses - m.Cold
 	if more = math.Min(more, reuses); more <= 0 {
 		return m

@@ -197,7 +197,7 @@ func (s *shown) rises() bool {
 // rest than it shows, or less of all than it had, the rest goes on as it did. Both are decided
 // for all groups together, as one may have the misses that the models give another.
 func (c *Corrector) continued(r *replayedPoint, of misses.Uncorrected, out []misses.GroupCorrection) {
-	if r.Begun == nil || len(of.Groups) != len(out) || c.passesFirst() {
+	if r.Begun == nil || c.opt.WithoutStart || len(of.Groups) != len(out) || c.passesFirst() {
 		return
 	}
 	var list []shown
@@ -206,7 +206,7 @@ func (c *Corrector) continued(r *replayedPoint, of misses.Uncorrected, out []mis
 			continue
 		}
 		s := r.Begun.of(of.Level.Name, groups)
-		if s.model, s.group = withFirstUses(of.Groups[i], out[i].FirstUses), i; s.tells() {
+		if s.model, s.group = misses.WithFirstUses(of.Groups[i], out[i].FirstUses), i; s.tells() {
 			list = append(list, s)
 		}
 	}
@@ -274,15 +274,4 @@ func goOn(list []shown) map[int]float64 {
 		}
 	}
 	return better
-}
-
-// withFirstUses returns what a model says with more first uses, as many of which missed as of
-// all reuses.
-func withFirstUses(m predict.Misses, more float64) predict.Misses {
-	if reuses := m.Accesses - m.Cold; more > 0 && reuses > 0 {
-		more = min(more, reuses)
-		m.Reuse *= 1 - more/reuses
-		m.Cold += more
-	}
-	return m
 }

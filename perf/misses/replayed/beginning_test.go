@@ -93,6 +93,10 @@ func TestContinuedTogether(t *testing.T) {
 	if past.continued(r, of, out); out[1].Method != "" {
 		t.Errorf("where floats pass the first level: %+v", out[1])
 	}
+	without := &Corrector{groups: c.groups, opt: Options{WithoutStart: true}}
+	if without.continued(r, of, out); out[1].Method != "" {
+		t.Errorf("without the start: %+v", out[1])
+	}
 	c.continued(r, of, out)
 	if out[0].Misses.Reuse != 10000 || out[1].Misses.Reuse != 0 || out[1].Method != MethodStart || out[2].Method != "" {
 		t.Errorf("of four times as many as the start shows: %+v", out)

@@ -58,6 +58,9 @@ type Options struct {
 	// doubling, it is profiled at up to 5 halves of halves of the size, too (see
 	// Corrector.Substitute). The rows' warnings say at which.
 	TrainedSizesOnly bool
+	// WithoutStart has what is not replayed stay as models say, whatever misses in the start
+	// of the real run: to see what that adds.
+	WithoutStart bool
 	// Progress, if not nil, is called now and then, with the share of a replay that is
 	// done.
 	Progress progress.Func

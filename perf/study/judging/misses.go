@@ -3,6 +3,8 @@ package judging
 import (
 	"context"
 	"math"
+	"slices"
+	"strings"
 
 	"presage/perf/internal/num"
 	"presage/perf/machine"
@@ -34,6 +36,10 @@ type MissRow struct {
 	Method       string  `frame:"pred_method"`         // as misses.Row.Method
 	Warning      string  `frame:"pred_warning"`
 	Err          float64 `frame:"rel_err"` // of Pred against Sim
+
+	// WithoutStart is Pred if models stood where MethodStart corrects them.
+	WithoutStart    float64 `frame:"pred_misses_without_start"`
+	ErrWithoutStart float64 `frame:"rel_err_without_start"` // of WithoutStart against Sim
 
 	Baseline    float64 `frame:"pred_misses_n3"` // simulated at the largest training size, times Growth³
 	ErrBaseline float64 `frame:"rel_err_n3"`     // of Baseline against Sim
@@ -67,6 +73,10 @@ func (j *judge) misses(ctx context.Context, exe *executables, model *misses.Mode
 	if err != nil {
 		return nil, err
 	}
+	without, err := j.withoutStart(ctx, exe, model, m, predicted, opt)
+	if err != nil {
+		return nil, err
+	}
 	sim := j.simulating(exe, m)
 	prog, at, run := exe.sweep(j.simulated(), sim.RunOptions)
 	sim.RunOptions = run
@@ -74,7 +84,7 @@ func (j *judge) misses(ctx context.Context, exe *executables, model *misses.Mode
 	if err != nil {
 		return nil, err
 	}
-	return j.missRows(m, predicted, simulated), nil
+	return j.missRows(m, predicted, without, simulated), nil
 }
 
 // corrector returns what corrects the misses of a machine: the same for misses and for
@@ -86,7 +96,7 @@ func (j *judge) corrector(ctx context.Context, exe *executables, model *misses.M
 	if c, ok := j.correctors[m]; ok {
 		return c, nil
 	}
-	c, err := replayed.Correctors(j.Store, replayed.Options{Executables: exe.compiled(j.program.Judge), TrainedSizesOnly: j.TrainedSizesOnly, Progress: j.step("prediction on " + m.Name)})(ctx, model, m)
+	c, err := replayed.Correctors(j.Store, j.replaying(exe, m))(ctx, model, m)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +105,26 @@ func (j *judge) corrector(ctx context.Context, exe *executables, model *misses.M
 	}
 	j.correctors[m] = c
 	return c, nil
+}
+
+// replaying returns the options of what corrects the misses of a machine.
+func (j *judge) replaying(exe *executables, m *machine.Machine) replayed.Options {
+	return replayed.Options{Executables: exe.compiled(j.program.Judge), TrainedSizesOnly: j.TrainedSizesOnly, Progress: j.step("prediction on " + m.Name)}
+}
+
+// withoutStart returns the predictions without what the starts of runs say of what is not
+// replayed: the same rows, if none says anything.
+func (j *judge) withoutStart(ctx context.Context, exe *executables, model *misses.Model, m *machine.Machine, predicted []misses.Row, opt misses.PredictOptions) ([]misses.Row, error) {
+	if !slices.ContainsFunc(predicted, func(r misses.Row) bool { return strings.Contains(r.Method, replayed.MethodStart) }) {
+		return predicted, nil
+	}
+	replaying := j.replaying(exe, m)
+	replaying.WithoutStart = true
+	var err error
+	if opt.Corrector, err = replayed.Correctors(j.Store, replaying)(ctx, model, m); err != nil {
+		return nil, err
+	}
+	return misses.Predict(ctx, model, m, points(j.program.Judge), opt)
 }
 
 // simulated returns the sizes at which misses are simulated.
@@ -113,9 +143,13 @@ type place struct {
 	level string
 }
 
-// missRows puts predictions beside simulations at the same sizes and at the largest
-// training size.
-func (j *judge) missRows(m *machine.Machine, predicted []misses.Row, simulated []misses.SimulatedRow) []MissRow {
+// missRows puts predictions, and those without the starts of runs, beside simulations at the
+// same sizes and at the largest training size.
+func (j *judge) missRows(m *machine.Machine, predicted, without []misses.Row, simulated []misses.SimulatedRow) []MissRow {
+	bare := make(map[place]float64)
+	for i := range without {
+		bare[place{without[i].Point[sizeName], without[i].Level}] = without[i].Misses
+	}
 	at := make(map[place]*misses.SimulatedRow)
 	for i := range simulated {
 		s := &simulated[i]
@@ -139,6 +173,8 @@ func (j *judge) missRows(m *machine.Machine, predicted []misses.Row, simulated [
 			Doubtful: p.Doubtful, Method: p.Method, Warning: p.Warning, Err: num.RelErr(p.Misses, s.Misses),
 			Baseline: cubed(base.Misses, growth), SimFull: s.Full, PredFull: p.FullyAssoc, ErrModel: num.RelErr(p.FullyAssoc, s.Full),
 		}
+		row.WithoutStart = bare[place{n, p.Level}]
+		row.ErrWithoutStart = num.RelErr(row.WithoutStart, row.Sim)
 		row.ErrBaseline = num.RelErr(row.Baseline, row.Sim)
 		rows = append(rows, row)
 	}

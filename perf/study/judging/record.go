@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"presage/perf/misses/replayed"
 	"presage/perf/study/record"
 )
 
@@ -124,6 +125,10 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 			beside.Metric = "the open half"
 			class := opt.Beside.ofClass(s.Class)
 			all = append(all, beside.WithSample(valuesOf(class, func(o *outcome) float64 { return o.err })))
+		}
+		if strings.Contains(errs.Metric, replayed.MethodStart) {
+			beside.Metric = "without the start of the run"
+			all = append(all, beside.WithSample(valuesOf(class, func(o *outcome) float64 { return o.withoutStart })))
 		}
 		if s.Class != ClassCycles {
 			beside.Metric = "models alone, fully associative against fully associative"

@@ -57,6 +57,7 @@ type outcome struct {
 	class, machine, level string
 	pred, sim, low, high  float64
 	err, model, baseline  float64
+	withoutStart          float64 // as MissRow.ErrWithoutStart
 	warned                bool
 }
 
@@ -66,14 +67,14 @@ func (f *Findings) outcomes() []outcome {
 	for i := range f.Misses {
 		r := &f.Misses[i]
 		if r.Sim >= MinMisses {
-			all = append(all, outcome{r.Class, r.Machine, r.Level, r.Pred, r.Sim, r.Low, r.High, r.Err, r.ErrModel, r.ErrBaseline, r.Warning != ""})
+			all = append(all, outcome{r.Class, r.Machine, r.Level, r.Pred, r.Sim, r.Low, r.High, r.Err, r.ErrModel, r.ErrBaseline, r.ErrWithoutStart, r.Warning != ""})
 		}
 	}
 	for i := range f.Cycles {
 		r := &f.Cycles[i]
 		all = append(all, outcome{
 			class: ClassCycles, machine: r.Machine, pred: r.Pred, sim: r.Sim, low: math.NaN(), high: math.NaN(),
-			err: r.Err, model: math.NaN(), baseline: r.ErrBaseline, warned: r.Warning != "",
+			err: r.Err, model: math.NaN(), baseline: r.ErrBaseline, withoutStart: math.NaN(), warned: r.Warning != "",
 		})
 	}
 	return all

@@ -151,3 +151,21 @@ func TestHeadlines(t *testing.T) {
 		t.Errorf("TLBs: %+v of %v", h, slices.Sorted(maps.Keys(metrics)))
 	}
 }
+
+// TestHeadlinesWithoutStart: where starts of runs correct models, the rows as they would be
+// without stand beside, those of other classes not.
+func TestHeadlinesWithoutStart(t *testing.T) {
+	f := findings()
+	for i, err := range []float64{2, -0.5} {
+		f.Misses[i].Method, f.Misses[i].ErrWithoutStart = "fully associative, start of the run", err
+	}
+	var beside []record.Headline
+	for _, h := range f.Headlines(HeadlineOptions{Half: Open, Command: "presage judge"}) {
+		if h.Metric == "without the start of the run" {
+			beside = append(beside, h)
+		}
+	}
+	if len(beside) != 1 || !strings.Contains(beside[0].Beside, ClassTLB) || beside[0].Value != 1.25 || beside[0].Worst != 2 || beside[0].Rows != 2 {
+		t.Errorf("%+v", beside)
+	}
+}
