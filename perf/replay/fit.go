@@ -35,7 +35,7 @@ type fitter struct {
 	steps   []int64 // of tiles
 	modulus int64   // the largest power of two, up to 8, by which the sizes have one residue
 	bends   *bendings
-	headers map[int32]bool // places that a loop came back to, see repeated
+	loops   *repeats
 
 	unpinned bool // some bound that was fitted since this was reset has a piece that is not pinned
 }

@@ -101,7 +101,10 @@ func (f *fitter) against(i int) bool {
 // place i depend on all indices: such as which tile, where the first alone is not full. Loops
 // that no run ever repeated have no index to depend on.
 func (f *fitter) undetermined(i int) bool {
-	loops := f.repeated(i)
+	if f.loops == nil {
+		f.loops = f.prog.repeats(f.code)
+	}
+	loops := f.loops.around(i)
 	for _, in := range f.in[i] {
 		if in == nil {
 			continue
@@ -118,10 +121,10 @@ func (f *fitter) undetermined(i int) bool {
 }
 
 // countRepeated returns how many of the first n loops were repeated.
-func countRepeated(loops []bool, n int) int {
+func countRepeated(loops []loopAround, n int) int {
 	count := 0
-	for _, repeated := range loops[:min(n, len(loops))] {
-		if repeated {
+	for _, l := range loops[:min(n, len(loops))] {
+		if l.repeated {
 			count++
 		}
 	}

@@ -25,20 +25,36 @@ func (p *Program) headersOf(code *Code, at map[placeKey]int32, i int) []int32 {
 	return list
 }
 
-// repeated reports of each of the loops around place i whether some run repeated it.
-func (f *fitter) repeated(i int) []bool {
-	if f.headers == nil {
-		f.headers = make(map[int32]bool)
-		for k := range f.prog.Places {
-			for _, n := range f.prog.Places[k].Next {
-				f.headers[n.To] = f.headers[n.To] || n.More
-			}
+// loopAround is a loop around a place.
+type loopAround struct {
+	header   int32 // the place that is its header; -1 if none was executed
+	repeated bool  // some run did it
+}
+
+// repeats tells which loops of a program some run repeated.
+type repeats struct {
+	prog  *Program
+	code  *Code
+	at    map[placeKey]int32
+	again map[int32]bool // places that a loop came back to
+}
+
+func (p *Program) repeats(code *Code) *repeats {
+	r := &repeats{p, code, make(map[placeKey]int32), make(map[int32]bool)}
+	for i := range p.Places {
+		r.at[placeKey{p.Places[i].Context, p.Places[i].Block}] = int32(i)
+		for _, n := range p.Places[i].Next {
+			r.again[n.To] = r.again[n.To] || n.More
 		}
 	}
-	list := f.prog.headersOf(f.code, f.known, i)
-	out := make([]bool, len(list))
-	for k, h := range list {
-		out[k] = f.headers[h]
+	return r
+}
+
+// around returns the loops around place i, the outermost first.
+func (r *repeats) around(i int) []loopAround {
+	var list []loopAround
+	for _, h := range r.prog.headersOf(r.code, r.at, i) {
+		list = append(list, loopAround{h, r.again[h]})
 	}
-	return out
+	return list
 }

@@ -201,7 +201,11 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DMATMUL -DHEAP", mixed, []int64{130}, "kernel", true, 0},            // from brk to mmap
 		{"-O2 -DTURNS -DHEAP", even, []int64{64, 130, 160}, "kernel", true, 0},     // the same, of arrays that references go between
 		{"-O2 -DTURNS -DHEAP -DACROSS", even, []int64{160}, "kernel", false, 0.85}, // and out of
-		{"-O2 -DTURNS -DSTEPS=n", even, []int64{65}, "kernel", false, 0},           // the other is the last
+		{"-O2 -DTURNS", even, []int64{65}, "kernel", true, 0},                      // as often at all sizes
+		{"-O2 -DTURNS -DSTEPS=n/6", []int64{24, 36, 48, 60, 72, 84}, []int64{90}, "kernel", false, 0},
+		{"-O2 -DTURNS -DSTEPS=n/6", []int64{24, 36, 48, 60, 72, 84}, []int64{96}, "kernel", true, 0},
+		{"-O2 -DTHREE -DSTEPS=n/3 -DAFTER", []int64{18, 27, 36, 45, 54, 63, 72}, []int64{75}, "kernel", false, 0},
+		{"-O2 -DTURNS -DSTEPS=n", even, []int64{65}, "kernel", false, 0}, // the other is the last
 		{"-O2 -DTURNS -DSTEPS=n", even, []int64{64}, "kernel", true, 0},
 		{"-O2 -DTHREE -DHEAP", even, []int64{64, 130, 160}, "kernel", true, 0},
 		{"-O2 -DTHREE -DHEAP -DSTEPS=5", even, []int64{160}, "kernel", true, 0},

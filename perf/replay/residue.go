@@ -17,27 +17,42 @@ func newBits(n int64, sizes []int64) int64 {
 	return missing
 }
 
-// doubtTurns doubts what accesses arrays that take turns by twos, threes, fours or eights, if no
-// run was at a size with the remainder that this one has: another of them may be the last, if
-// they take turns as many times as the size is. That they may take turns a part of it as many
-// times it does not see.
+// doubtTurns doubts what accesses arrays that take turns, if another of them may be the last than
+// in any run: by how often they take turns, where the runs say how that depends on the size, and
+// else by the remainder of the size.
 func (in *Instance) doubtTurns() {
+	var loops *repeats
 	turning := make(map[int32]bool) // by base
 	for i := range in.prog.Places {
 		for j := range in.prog.Places[i].Refs {
-			if r := &in.prog.Places[i].Refs[j]; in.takesTurns(r) && !remainderSeen(in.N, int64(r.Form.Split.Modulus), in.prog.Sizes) {
-				turning[r.Base] = true
+			r := &in.prog.Places[i].Refs[j]
+			if !in.takesTurns(r) || turning[r.Base] {
+				continue
 			}
+			if loops == nil {
+				loops = in.prog.repeats(in.code)
+			}
+			turning[r.Base] = !in.turnsSeen(loops.around(i), int(r.Form.Split.A), int64(r.Form.Split.Modulus))
 		}
-	}
-	if len(turning) == 0 {
-		return
 	}
 	for i := range in.prog.Places {
 		if slices.ContainsFunc(in.prog.Places[i].Refs, func(r Ref) bool { return turning[r.Base] }) {
 			in.doubts[i] |= otherClass | control
 		}
 	}
+}
+
+// turnsSeen reports whether the turns that arrays take in a loop, of those around a place, leave
+// a remainder that they left in some run. A loop that is come to once is executed as often as
+// its header.
+func (in *Instance) turnsSeen(around []loopAround, loop int, modulus int64) bool {
+	header := around[loop].header
+	once := !slices.ContainsFunc(around[:loop], func(a loopAround) bool { return a.repeated })
+	if header < 0 || !once || !in.values[in.prog.Places[header].Counts].Exact() {
+		return remainderSeen(in.N, modulus, in.prog.Sizes)
+	}
+	counts := in.prog.Places[header].Counts
+	return remainderSeen(in.values[counts].At, modulus, in.prog.Series[counts].Values)
 }
 
 // takesTurns reports whether a reference accesses one of several arrays by the residue of a
@@ -50,9 +65,9 @@ func (in *Instance) takesTurns(r *Ref) bool {
 	return !slices.ContainsFunc(r.Classes, func(c Affine) bool { return c != nil && in.values[c[s.A+1]].At != 0 })
 }
 
-// remainderSeen reports whether one of the sizes has the remainder of n.
-func remainderSeen(n, modulus int64, sizes []int64) bool {
-	return slices.ContainsFunc(sizes, func(s int64) bool { return (s-n)%modulus == 0 })
+// remainderSeen reports whether one of a list has the remainder of n.
+func remainderSeen(n, modulus int64, list []int64) bool {
+	return slices.ContainsFunc(list, func(x int64) bool { return (x-n)%modulus == 0 })
 }
 
 // residues finds routines whose code computes with remainders.
