@@ -53,6 +53,18 @@ func roleOf(name string) (trace.Role, bool) {
 	return 0, false
 }
 
+// Large returns what to ask of a run of f to know where large objects of a Go program lie, by
+// symbol: those of more than 32 KiB, which lie alone.
+func Large(f *objfile.File) *trace.MemoryPlan {
+	p := new(trace.MemoryPlan)
+	for i := range f.Routines {
+		if f.Routines[i].Name == "runtime.mallocgcLarge" {
+			p.Allocators = append(p.Allocators, trace.Allocator{PC: trace.PC(f.Routines[i].Addr), Role: trace.Malloc})
+		}
+	}
+	return p
+}
+
 // Plan returns what to ask of a run of f for a Table: its allocators, and those of the
 // libraries joined with it, by symbol.
 func Plan(f *objfile.File) *trace.MemoryPlan {

@@ -11,10 +11,10 @@ import (
 // Anchor tells where a base lies before anything accesses it: a reference of malloc or what
 // it calls that is executed once, such as the one that reads or writes the length of a
 // block in front of it, and from the address of which the base is away by a function of the
-// size.
+// size; or memory that such a place was given.
 type Anchor struct {
 	Place int32
-	Ref   int
+	Ref   int   // or given
 	Off   int32 // of the base from its address, in Series
 }
 
@@ -48,7 +48,13 @@ func (f *fitter) anchor(roots map[int]int32) {
 
 func (f *fitter) anchorings() (all []anchoring) {
 	for i := range f.prog.Places {
-		if !f.once(i) || !f.allocating(i) {
+		if !f.once(i) {
+			continue
+		}
+		if a := f.givenAt(i); a != nil {
+			all = append(all, *a)
+		}
+		if f.code.anchors || !f.allocating(i) {
 			continue
 		}
 		for j := range f.prog.Places[i].Refs {
@@ -65,6 +71,27 @@ func (f *fitter) anchorings() (all []anchoring) {
 		}
 	}
 	return all
+}
+
+// given stands for a reference where an anchor is not an access, but memory that the program
+// was given.
+const given = -1
+
+// givenAt returns what the memory tells that was given before place i; nil: nothing. It stands in
+// front of what it tells, as accesses do.
+func (f *fitter) givenAt(i int) *anchoring {
+	a := anchoring{int32(i), given, make([]uint64, len(f.runs))}
+	some := false
+	for r, in := range f.in[i] {
+		if in != nil && in.Given != 0 {
+			a.at[r] = in.Given - 1
+			some = true
+		}
+	}
+	if !some {
+		return nil
+	}
+	return &a
 }
 
 // allocating reports whether place i is in a routine that allocates memory, or called by
@@ -143,7 +170,13 @@ func (f *Follower) settleAnchored(accesses []trace.Access) {
 		if f.in.known[a.base] && !f.byAnchor[a.base] {
 			continue
 		}
-		f.moveBase(a.base, accesses[a.ref].Addr()+a.off)
+		at := f.given - 1
+		if a.ref != given {
+			at = accesses[a.ref].Addr()
+		} else if f.given == 0 {
+			continue
+		}
+		f.moveBase(a.base, at+a.off)
 		f.byAnchor[a.base] = true
 	}
 }

@@ -37,9 +37,10 @@ func (f *fitter) findBases() {
 		f.joined[i] = i
 	}
 	f.loose = make([]bool, len(f.joined))
+	given := f.given()
 	for i := range f.prog.Places {
 		for j := range f.prog.Places[i].Refs {
-			f.loose[f.first[i]+j] = f.prog.Places[i].Refs[j].Irregular || f.leaps(i, j)
+			f.loose[f.first[i]+j] = f.prog.Places[i].Refs[j].Irregular || f.leaps(i, j) || f.wanders(i, j, given)
 		}
 	}
 	f.findObjects()
@@ -64,6 +65,34 @@ func (f *fitter) findBases() {
 func (f *fitter) leaps(i, j int) bool {
 	for _, p := range f.in[i] {
 		if p != nil && p.Refs[j].Lo <= p.Refs[j].Hi && p.Refs[j].Hi-p.Refs[j].Lo > leapBytes*p.Count {
+			return true
+		}
+	}
+	return false
+}
+
+// given returns where memory begins that each run was given, ascending, as far as is known.
+func (f *fitter) given() [][]uint64 {
+	out := make([][]uint64, len(f.runs))
+	for r, run := range f.runs {
+		for i := range run.Places {
+			if at := run.Places[i].Given; at != 0 {
+				out[r] = append(out[r], at)
+			}
+		}
+		slices.Sort(out[r])
+	}
+	return out
+}
+
+// wanders reports whether reference j of place i accesses several of what a run was given, such
+// as those of a routine that is called for one array after the other.
+func (f *fitter) wanders(i, j int, given [][]uint64) bool {
+	for r, p := range f.in[i] {
+		if p == nil || p.Refs[j].Lo > p.Refs[j].Hi {
+			continue
+		}
+		if k, _ := slices.BinarySearch(given[r], p.Refs[j].Lo+1); k < len(given[r]) && given[r][k] <= p.Refs[j].Hi {
 			return true
 		}
 	}

@@ -144,6 +144,7 @@ func (in *Instance) Certify(start *Follower, replayed *Outcome) *Certificate {
 		}
 	}
 	c.doubtReachable(j)
+	c.doubtElsewhere(in, start)
 	for _, n := range j.never {
 		r := &c.Refs[n.ref]
 		r.Accesses, r.Doubtful = r.Accesses+n.times, r.Doubtful+n.times
@@ -187,6 +188,25 @@ func (c *Certificate) doubtReachable(j *judgement) {
 			}
 			r.Doubtful, r.Likely = r.Accesses-r.Real, 0
 			r.reasons |= follows
+		}
+	}
+}
+
+// doubtElsewhere adds the doubts about references that are executed where nothing is followed,
+// too: what they do there is not replayed.
+func (c *Certificate) doubtElsewhere(in *Instance, start *Follower) {
+	doubt := func(ref trace.RefID) {
+		if r := &c.Refs[ref]; r.Doubtful == 0 {
+			r.Accesses, r.Doubtful = r.Accesses+1, 1
+			r.reasons |= elsewhereToo
+		}
+	}
+	for _, ref := range in.elsewhere {
+		doubt(ref)
+	}
+	if start != nil {
+		for ref := range start.other.refs {
+			doubt(ref)
 		}
 	}
 }

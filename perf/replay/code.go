@@ -33,6 +33,8 @@ type Code struct {
 	entries  map[trace.BlockID]trace.Role // the first blocks of allocators
 	givers   map[int]bool                 // their routines
 	mappings uint64
+
+	anchors bool // of AnchorAllocations
 }
 
 // block is what the collector needs to know of a basic block.

@@ -63,6 +63,8 @@ type Collector struct {
 	asked   *asked // nil: what it asks of allocators is not followed
 	stack   uint64 // the first address outside of the image
 	trouble string
+	other   *elsewhere
+	given   uint64 // where memory lies that was asked for, until a place is executed
 	lost    uint64 // accesses of no known place
 }
 
@@ -85,6 +87,7 @@ type place struct {
 	storings  []storing    // by reference
 	numbers   []endNumbers // by which the loop around it may end, that did not fail
 	remembers bool         // numbers are stored in it, or are loaded of which addresses are computed
+	given     uint64       // where the memory lies that a call before it was given
 	fork      bool
 	hash      uint64 // of what followed
 }
@@ -100,7 +103,7 @@ type passage struct {
 
 // NewCollector returns a Collector for one run, with what earlier ones found.
 func NewCollector(code *Code, hints Hints) *Collector {
-	c := &Collector{code: code, image: image{code: code}, walk: newWalker(code), hints: hints.clone(), found: hints.clone(), known: make(map[placeKey]int32)}
+	c := &Collector{code: code, image: image{code: code}, walk: newWalker(code), other: newElsewhere(code), hints: hints.clone(), found: hints.clone(), known: make(map[placeKey]int32)}
 	if c.found.Refs == nil {
 		c.found.Refs = make(map[trace.RefID]bool)
 	}
@@ -124,19 +127,28 @@ func (c *Collector) Observe(b *trace.Batch) {
 	if c.trouble != "" {
 		return
 	}
-	if b.Thread != 0 {
-		c.trouble = "the program has threads"
+	c.image.load(b.Changes)
+	if given := c.code.given(b); given != 0 {
+		c.given = given
+	}
+	if c.other.thread(b) {
+		c.trouble = c.other.trouble(soon)
 		return
 	}
-	c.image.load(b.Changes)
 	if c.asked != nil {
 		c.asked.pending = append(c.asked.pending, b.Changes...)
 	}
 	left := 0
 	for e := range c.code.executions(b, &left) {
+		if c.other.interrupts(e) {
+			continue
+		}
 		c.arrive(e.block)
 		if c.trouble != "" {
 			return
+		}
+		if c.given != 0 {
+			c.current.given, c.given = c.given, 0
 		}
 		if c.asked != nil {
 			c.allocate()
@@ -294,6 +306,9 @@ func (c *Collector) at(key placeKey) *place {
 // Result ends the collection and returns what was learned. An error says why the
 // run cannot be replayed.
 func (c *Collector) Result() (*Run, error) {
+	if c.trouble == "" {
+		c.trouble = c.other.trouble(freely)
+	}
 	if c.trouble != "" {
 		return nil, &TroubleError{c.trouble}
 	}
@@ -306,7 +321,7 @@ func (c *Collector) Result() (*Run, error) {
 			}
 		}
 	}
-	r := &Run{Contexts: slices.Clone(c.walk.contexts), Stack: c.stack, Lost: c.lost, Image: c.code.imageEnd(), Loaded: c.image.loaded}
+	r := &Run{Contexts: slices.Clone(c.walk.contexts), Stack: c.stack, Lost: c.lost + c.other.accesses, Image: c.code.imageEnd(), Loaded: c.image.loaded, Elsewhere: slices.Sorted(maps.Keys(c.other.refs))}
 	for _, p := range c.places {
 		if p.fork {
 			had := len(p.branch.candidates) > 0

@@ -73,6 +73,10 @@
 // addresses are learned from where a block begins, and its place at the new size is that of
 // a model of the C library's malloc, which must have all addresses of the runs: see memory.go.
 //
+// What threads other than the first do is left out, if it is little, and so is what the signals
+// of Go's runtime interrupt the first for: see elsewhere. Go's large objects lie where its
+// allocator says.
+//
 // Of a program with shared libraries, the engine tells where each file was loaded, which
 // parts its data from the stack and from allocations. Returns to another place than that
 // after the call, as of longjmp, exceptions and dynamic linkers, are followed to the caller
@@ -82,5 +86,6 @@
 // within tiles; numbers in memory that are computed from others, or in executables of one size each; unrolled tiles of which the last is too short, at some sizes, for the
 // unrolled loop to be entered; tiles whose loops a compiler leaves in two places, each with
 // a bound of its own; executables of which a routine has another control flow than in the
-// rest; threads, signal handlers, recursion, more than one parameter.
+// rest; threads that share the work, handlers of signals other than those of Go's runtime,
+// recursion, more than one parameter.
 package replay

@@ -31,6 +31,7 @@ const (
 	decided                         // is executed, or not, as a branch in doubt decides
 	notCounted                      // the same, but that its addresses are those that are replayed its code says
 	unstored                        // addresses follow from numbers of which it is not certain how they were stored
+	elsewhereToo                    // is also executed where nothing is replayed: see elsewhere
 	control                         // beside another doubt: it is about where control goes on
 )
 
@@ -55,6 +56,7 @@ var doubtTexts = [...]string{
 	"whether they are executed depends on data",
 	"how often code of the size's own executable is executed, that the start of its run does not show",
 	"addresses follow from numbers in memory of which it is not certain how they come to be there",
+	"other threads or handlers of signals execute it, too, and are not replayed",
 }
 
 func (d doubt) any() bool { return d != 0 }
@@ -98,14 +100,14 @@ func Covers(reasons []string, why string) bool {
 // unfitted are the doubts that no function of the size says what code does.
 const unfitted = fewSizes | failsTraining | failsHeldOut | otherCount | otherWays | fewBounds
 
-// allocators are the routines of C libraries that place data.
+// allocators are the routines of C libraries, and of Go's runtime, that place data.
 var allocators = []string{
 	"malloc", "calloc", "realloc", "memalign", "aligned_alloc", "posix_memalign", "valloc", "pvalloc",
 	"mmap", "mremap", "brk", "sbrk",
+	"runtime.mallocgc",
 }
 
-// allocatesMemory reports whether a routine is one of a C library that allocates
-// memory.
+// allocatesMemory reports whether a routine is one that allocates memory.
 func allocatesMemory(routine string) bool {
 	return slices.Contains(allocators, strings.TrimLeft(strings.TrimPrefix(ownName(routine), "__libc_"), "_"))
 }

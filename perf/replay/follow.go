@@ -55,6 +55,8 @@ type Follower struct {
 	apart map[int32]*movedApart // by base, of those with several allocations that are moved
 	seen  [][][]seenClass       // by place, reference and class
 
+	other   *elsewhere
+	given   uint64 // where memory lies that was asked for, until a place is executed
 	done    bool
 	trouble string
 
@@ -77,7 +79,7 @@ func (in *Instance) Follow(sink trace.Sink, stop context.CancelFunc, opt FollowO
 	if opt.MaxAccesses == 0 {
 		opt.MaxAccesses = min(defaultMaxAccesses, uint64(in.Accesses()/2))
 	}
-	f := &Follower{in: in, image: image{code: in.code}, sink: sink, opt: opt, stop: stop, at: make(map[placeKey]int32), walk: newWalker(in.code), place: -1}
+	f := &Follower{in: in, image: image{code: in.code}, sink: sink, opt: opt, stop: stop, at: make(map[placeKey]int32), walk: newWalker(in.code), other: newElsewhere(in.code), place: -1}
 	f.walk.contexts = append([]Context(nil), in.prog.Contexts...)
 	for i, c := range f.walk.contexts[1:] {
 		f.walk.known[c] = int32(i + 1)
@@ -181,15 +183,14 @@ func (f *Follower) Observe(b *trace.Batch) {
 	if f.done || f.trouble != "" {
 		return
 	}
-	if b.Thread != 0 {
-		f.trouble = "the program has threads"
-		f.stop()
-		return
+	if given := f.in.code.given(b); given != 0 {
+		f.given = given
 	}
+	other := f.other.thread(b)
 	if f.image.load(b.Changes) && f.in.own {
 		f.in.placeObjects(f.image.loaded)
 	}
-	if f.in.heap != nil {
+	if f.in.heap != nil && !other {
 		f.changes = append(f.changes, b.Changes...)
 	}
 	if f.batch == nil {
@@ -198,16 +199,11 @@ func (f *Follower) Observe(b *trace.Batch) {
 	f.batch.Start = b.Start
 	used, blocks, left := 0, 0, 0
 	for e := range f.in.code.executions(b, &left) {
-		if f.enough(e.block) {
-			f.done = true
+		if !other && !f.other.interrupts(e) && !f.follow(e) {
 			break
 		}
-		f.move(e.block)
-		if f.trouble != "" || !f.allocate() {
-			break
-		}
-		f.Real.Accesses += uint64(e.strays)
-		f.executes(e.block, e.accesses)
+		f.Real.Instructions += uint64(f.in.code.Plan.Blocks[e.block].Instructions)
+		f.Real.Accesses += uint64(e.strays + len(e.accesses))
 		f.batch.Blocks = append(f.batch.Blocks, e.block)
 		used, blocks = used+e.strays+len(e.accesses), blocks+1
 	}
@@ -216,6 +212,9 @@ func (f *Follower) Observe(b *trace.Batch) {
 	}
 	f.batch.Accesses = append(f.batch.Accesses, b.Accesses[:used]...)
 	f.Real.Blocks += uint64(blocks)
+	if f.trouble == "" {
+		f.trouble = f.other.trouble(soon)
+	}
 	if !f.done && f.trouble == "" && f.Real.Accesses > 2*max(f.opt.MaxAccesses, f.opt.MinAccesses) {
 		f.trouble = "its first half goes through no place from which it could be replayed"
 	}
@@ -223,6 +222,20 @@ func (f *Follower) Observe(b *trace.Batch) {
 	if f.done || f.trouble != "" {
 		f.stop()
 	}
+}
+
+// follow goes on with an execution. It reports false if the run is followed no further.
+func (f *Follower) follow(e execution) bool {
+	if f.enough(e.block) {
+		f.done = true
+		return false
+	}
+	f.move(e.block)
+	if f.trouble != "" || !f.allocate() {
+		return false
+	}
+	f.executes(e.accesses)
+	return true
 }
 
 // enough reports whether the replay can take over before block id is executed.
@@ -340,9 +353,7 @@ func (f *Follower) compareBranch(id trace.BlockID) {
 }
 
 // executes compares the addresses of an execution.
-func (f *Follower) executes(id trace.BlockID, accesses []trace.Access) {
-	f.Real.Instructions += uint64(f.in.code.Plan.Blocks[id].Instructions)
-	f.Real.Accesses += uint64(len(accesses))
+func (f *Follower) executes(accesses []trace.Access) {
 	for _, a := range accesses {
 		if f.first == 0 && !f.image.holds(a.Addr()) {
 			f.first = a.Addr()
@@ -350,6 +361,7 @@ func (f *Follower) executes(id trace.BlockID, accesses []trace.Access) {
 		}
 	}
 	if f.place < 0 {
+		f.given = 0
 		f.in.forget(f.allPlaced(accesses))
 		return
 	}
@@ -367,6 +379,7 @@ func (f *Follower) executes(id trace.BlockID, accesses []trace.Access) {
 		}
 	}
 	f.settleAnchored(accesses)
+	f.given = 0
 }
 
 // compare compares an address with what the reference is to access; the first one

@@ -12,17 +12,18 @@ import (
 type Instance struct {
 	N int64
 
-	code    *Code
-	prog    *Program
-	bases   []uint64
-	known   []bool // by base: where it is, not where it may be expected
-	values  []Value
-	places  []livePlace
-	start   state
-	doubts  []doubt        // by place
-	gaps    []gap          // by place
-	mains   map[int32]bool // contexts of main
-	trained []int64        // sizes of the runs
+	code      *Code
+	prog      *Program
+	bases     []uint64
+	known     []bool // by base: where it is, not where it may be expected
+	values    []Value
+	places    []livePlace
+	start     state
+	doubts    []doubt        // by place
+	gaps      []gap          // by place
+	mains     map[int32]bool // contexts of main
+	elsewhere []trace.RefID  // of the Model
+	trained   []int64        // sizes of the runs
 
 	own      bool             // the code is that of an executable compiled for the size
 	says     *access.Analysis // of it; nil: nothing

@@ -29,6 +29,23 @@ func (c *Code) FollowAllocations(plan *trace.MemoryPlan, top uint64) {
 	}
 }
 
+// AnchorAllocations has collectors learn from where memory lies that allocators give, where
+// nothing else is to be learned from their calls: they are no C library's, and give little back.
+func (c *Code) AnchorAllocations(plan *trace.MemoryPlan) { c.Recorded.Memory, c.anchors = plan, true }
+
+// given returns where the memory lies that the first thread was given before a batch; 0: none.
+func (c *Code) given(b *trace.Batch) (addr uint64) {
+	if !c.anchors || b.Thread != 0 {
+		return 0
+	}
+	for _, change := range b.Changes {
+		if change.Kind == trace.Allocated {
+			addr = change.Addr
+		}
+	}
+	return addr
+}
+
 // asks reports whether a place is the beginning of an allocator that none other has called.
 func (c *Code) asks(contexts []Context, p placeKey) bool {
 	if _, ok := c.entries[p.block]; !ok {

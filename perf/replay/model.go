@@ -3,8 +3,10 @@ package replay
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"presage/perf/access"
+	"presage/perf/trace"
 )
 
 // Model predicts traces at sizes that were not run. It fits the runs anew for each
@@ -18,6 +20,8 @@ type Model struct {
 	turn  chan struct{}      // full while somebody fits, who alone touches what follows
 	fits  map[string]*fitted // by the sizes that they are to: those of residue classes may be the same
 	bends *bendings
+
+	elsewhere []trace.RefID // references that are also executed where nothing is followed
 
 	all  *Program // fitted to all sizes
 	gaps []gap    // by place of it
@@ -62,7 +66,12 @@ func NewModel(code *Code, sizes []int64, runs []*Run) (*Model, error) {
 			return nil, refuse("sizes %d and %d do not ascend", sizes[i], sizes[i+1])
 		}
 	}
-	return &Model{code: code, sizes: sizes, runs: runs, turn: make(chan struct{}, 1), fits: make(map[string]*fitted), bends: newBendings()}, nil
+	var other []trace.RefID
+	for _, r := range runs {
+		other = append(other, r.Elsewhere...)
+	}
+	slices.Sort(other)
+	return &Model{code: code, sizes: sizes, runs: runs, elsewhere: slices.Compact(other), turn: make(chan struct{}, 1), fits: make(map[string]*fitted), bends: newBendings()}, nil
 }
 
 // BuiltFor says that the code is that of an executable compiled for size n, so that
@@ -119,7 +128,7 @@ func (m *Model) At(ctx context.Context, n int64) (*Instance, error) {
 	}
 	in.overlaps = newOverlaps(m.code, best)
 	in.gaps, in.trained, in.ends, in.fitted = m.gapsOf(best.prog), m.sizes, best.ends, best
-	in.starts = best.starts
+	in.starts, in.elsewhere = best.starts, m.elsewhere
 	in.doubtTurns()
 	if newBits(n, best.prog.Sizes) != 0 {
 		s := residues{m.code, make(map[int]bool)}

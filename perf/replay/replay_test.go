@@ -18,7 +18,7 @@ import (
 
 // needLibrary are the kernels that call routines of the C library. The others do
 // without, as it takes longer to analyse a library than to run a kernel.
-var needLibrary = regexp.MustCompile("HEAP|COPIES|TEMPORARY|KEEPS|PIVOT|CHANGES|ROOT|PRINTS")
+var needLibrary = regexp.MustCompile("HEAP|COPIES|TEMPORARY|KEEPS|PIVOT|CHANGES|ROOT|PRINTS|ASSERTS")
 
 // compile builds the kernels of testdata, in Fortran with -DFORTRAN.
 func compile(t testing.TB, flags string) *subject.Program {
@@ -226,6 +226,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DCOPIES", mixed, []int64{91, 128}, "kernel", true, 0}, // memcpy's own references are another matter
 		{"-O2 -DSETUP", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DROOT -lm", mixed, []int64{90}, "kernel", true, 0},
+		{"-O2 -DASSERTS", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DROOTS -lm", []int64{24, 30, 38, 46, 56, 64}, []int64{96, 98}, "kernel", true, 0},
 		{"-O2 -DFORTRAN", mixed, []int64{65}, "__work_MOD_multiply", true, 0},
 		{"-O3 -DFORTRAN", []int64{16, 18, 22, 24, 28, 34}, []int64{64}, "__work_MOD_relax", true, 0},

@@ -16,6 +16,8 @@ type Run struct {
 	Loaded []Loaded `json:",omitempty"` // where its files lay, if the engine told
 
 	Heap *RunHeap `json:",omitempty"` // nil: all addresses are real
+
+	Elsewhere []trace.RefID `json:",omitempty"` // references of what is not followed: of other threads, in interruptions
 }
 
 // RunPlace is a place of a run.
@@ -30,6 +32,7 @@ type RunPlace struct {
 	Numbers []RunNumbers `json:",omitempty"` // by which the loop around it ends, as far as is known
 	Sums    []RunSum     `json:",omitempty"` // of indices that decide what follows
 	Forks   bool         // control may go on in several ways
+	Given   uint64       `json:",omitempty"` // where the memory begins that was given before it: see Code.AnchorAllocations
 }
 
 // RunNext is a block that followed, noBlock for the end, and how often.
@@ -102,7 +105,7 @@ type RunOutcomes struct {
 const maxForms = 4
 
 func (p *place) result(m *memory) RunPlace {
-	r := RunPlace{Context: p.context, Block: p.block, Count: p.count, Hash: p.hash, Forks: p.fork}
+	r := RunPlace{Context: p.context, Block: p.block, Count: p.count, Hash: p.hash, Forks: p.fork, Given: p.given}
 	for i := range p.next {
 		r.Next = append(r.Next, RunNext{p.next[i].block, p.next[i].count, p.next[i].again})
 	}

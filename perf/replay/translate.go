@@ -21,6 +21,7 @@ import (
 func (c *Code) Translate(run *Run, from *Code) (*Run, error) {
 	t := newTranslator(c, from)
 	out := *run
+	out.Elsewhere = nil // of other executables, which have other references
 	var err error
 	if out.Objects, err = from.objects(); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 
 // learnedVersion is part of the key of what is learned from runs: raise it when
 // replay.Run changes its meaning.
-const learnedVersion = 17
+const learnedVersion = 18
 
 // Program is a program whose loop nests are known from runs.
 type Program struct {
@@ -192,7 +192,9 @@ func codeOf(prog *subject.Program, all bool) (*replay.Code, error) {
 		return code, err
 	}
 	tells, err = prog.TellsAllocations()
-	if layout, no := prog.Layout(); tells && no == nil && layout != nil {
+	if large := allocation.Large(prog.File); tells && len(large.Allocators) > 0 {
+		code.AnchorAllocations(large)
+	} else if layout, no := prog.Layout(); tells && no == nil && layout != nil {
 		code.FollowAllocations(allocation.Plan(prog.File), layout.Mappings.Hi)
 	}
 	return code, err

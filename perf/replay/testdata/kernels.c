@@ -412,7 +412,18 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 			c[j * n + i] = a[i * n + j] * s;
 	}
 }
-#elif defined(ROOTS) // the same, what it returns is stored on both ways; and a fraction of the size, rounded
+#elif defined(ASSERTS) // numbers that are tested, and would end the program
+#include <assert.h>
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++) {
+			assert(b[i * n + j] > -1);
+			c[j * n + i] = a[i * n + j] + b[i * n + j];
+		}
+}
+#elif defined(ROOTS) // the same as ROOT, what it returns is stored on both ways; and a fraction of the size, rounded
 #include <math.h>
 #define WORDS (long)n * n * 2
 NOINLINE void kernel(int n, double *a, double *b, double *c)
