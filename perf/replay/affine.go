@@ -283,6 +283,21 @@ func (s Split) class(v []int64) int {
 	return int(x & int64(s.Modulus-1))
 }
 
+// coords returns the coordinates that the class depends on, as bits.
+func (s Split) coords() uint64 {
+	if s.Modulus <= 1 {
+		return 0
+	}
+	set := uint64(1) << s.A
+	if s.Sign != 0 {
+		set |= 1 << s.B
+	}
+	for k := range s.More {
+		set |= 1 << (s.B - 1 - k)
+	}
+	return set
+}
+
 func (s Split) classes() int { return max(1, int(s.Modulus)) }
 
 // splits returns the divisions of vectors of a length, the simplest first.

@@ -8,6 +8,25 @@ import (
 	"pgregory.net/rapid"
 )
 
+// TestClassesDependOnCoordinates: another class follows from a step of those coordinates that it is
+// said to depend on, and of no others.
+func TestClassesDependOnCoordinates(t *testing.T) {
+	for _, s := range []Split{
+		{}, {Modulus: 1, A: 2}, {Modulus: 3, A: 1}, {Modulus: 8, A: 3},
+		{Modulus: 4, Sign: 1, A: 3, B: 1}, {Modulus: 2, Sign: -1, A: 2, B: 0},
+		{Modulus: 2, Sign: 1, A: 3, B: 2, More: 1}, {Modulus: 2, Sign: 1, A: 3, B: 2, More: 2},
+	} {
+		v := []int64{12, 14, 17, 23}
+		for k := range v {
+			before := s.class(v)
+			v[k]++
+			if changes, says := s.class(v) != before, s.coords()>>k&1 != 0; changes != says {
+				t.Errorf("%+v: coordinate %d changes the class %v, says %v", s, k, changes, says)
+			}
+		}
+	}
+}
+
 // TestAffineRecovers feeds points of a known function, in any order and number, and
 // asks for the values at all points of their span.
 func TestAffineRecovers(t *testing.T) {

@@ -58,8 +58,8 @@ func (ref *liveRef) depends() uint64 {
 			set |= 1 << j.coord
 		}
 	}
-	if ref.kind == classed || ref.kind == wrapped && ref.split.Modulus > 1 {
-		set |= 1 << ref.split.A
+	if ref.kind == classed || ref.kind == wrapped {
+		set |= ref.split.coords()
 	}
 	if ref.kind == wrapped && ref.form.Table > 0 {
 		set |= 1 << (ref.form.Table - 1)
