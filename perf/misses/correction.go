@@ -53,6 +53,9 @@ type GroupCorrection struct {
 	// Exact says that the misses are counted and not modelled, so that they need no
 	// interval.
 	Exact bool
+	// Modelled says that they follow from a model of the level, whatever the Corrector
+	// replays.
+	Modelled bool
 	// Off is by what share of Misses they may be wrong, as far as the Corrector knows;
 	// intervals contain as much.
 	Off float64
@@ -70,7 +73,7 @@ func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) er
 	if len(c.Groups) != len(e.misses) {
 		return fmt.Errorf("perf: %s at %s: a correction of %d groups for %d", of.Level.Name, of.Point, len(c.Groups), len(e.misses))
 	}
-	e.warnings, e.replays = append(e.warnings, c.Warnings...), by.Replays()
+	e.warnings, e.replayed = append(e.warnings, c.Warnings...), make([]bool, len(e.misses))
 	e.exact, e.corrected, e.off = make([]bool, len(e.misses)), make([]bool, len(e.misses)), make([]float64, len(e.misses))
 	for g, better := range c.Groups {
 		if better.Method == "" {
@@ -78,7 +81,7 @@ func (e *estimate) correct(ctx context.Context, of Uncorrected, by Corrector) er
 			continue
 		}
 		e.methods[g], e.misses[g], e.exact[g] = better.Method, better.Misses, better.Exact
-		e.corrected[g] = true
+		e.corrected[g], e.replayed[g] = true, by.Replays() && !better.Modelled
 		e.off[g] = better.Off * better.Misses.Total()
 		if better.Exact {
 			e.doubtful[g] = 0

@@ -81,7 +81,7 @@ func (e *estimate) policies(l predict.Level, scope int, scopes subject.Partition
 	for g := range e.misses {
 		if scopes.Of[g] == scope {
 			n := e.misses[g].Total()
-			if all += n; e.replays && e.corrected[g] {
+			if all += n; e.replayed != nil && e.replayed[g] {
 				replayed += n
 			}
 		}

@@ -270,7 +270,7 @@ type estimate struct {
 	corrected []bool
 	evenly    []bool       // groups that fill sets evenly; nil: none
 	held      string       // how misses of pages were held against smaller blocks, if they were replaced; a method
-	replays   bool         // the Corrector's counts are of the level as the machine has it
+	replayed  []bool       // the Corrector's counts are of the level as the machine has it; nil if there is none
 	off       []float64    // misses by which a Corrector may be wrong; nil if there is none
 	expected  *expectation // what runs say of conflicts; nil: that there are none, or nothing
 	warnings  []string

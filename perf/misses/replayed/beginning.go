@@ -217,7 +217,7 @@ func (c *Corrector) continued(r *replayedPoint, of misses.Uncorrected, out []mis
 	for i, reuse := range decide(list) {
 		m := list[i].model
 		m.Reuse = min(reuse, max(0, m.Accesses-m.Cold))
-		out[list[i].group] = misses.GroupCorrection{Method: MethodStart, Misses: m, Off: math.Abs(1 - list[i].model.Total()/math.Max(1, m.Total()))}
+		out[list[i].group] = misses.GroupCorrection{Method: MethodStart, Misses: m, Modelled: true, Off: math.Abs(1 - list[i].model.Total()/math.Max(1, m.Total()))}
 	}
 }
 

@@ -98,7 +98,7 @@ func TestContinuedTogether(t *testing.T) {
 		t.Errorf("without the start: %+v", out[1])
 	}
 	c.continued(r, of, out)
-	if out[0].Misses.Reuse != 10000 || out[1].Misses.Reuse != 0 || out[1].Method != MethodStart || out[2].Method != "" {
+	if out[0].Misses.Reuse != 10000 || out[1].Misses.Reuse != 0 || out[1].Method != MethodStart || !out[1].Modelled || out[2].Method != "" {
 		t.Errorf("of four times as many as the start shows: %+v", out)
 	}
 }
