@@ -12,9 +12,14 @@ import (
 // said to depend on, and of no others.
 func TestClassesDependOnCoordinates(t *testing.T) {
 	for _, s := range []Split{
-		{}, {Modulus: 1, A: 2}, {Modulus: 3, A: 1}, {Modulus: 8, A: 3},
-		{Modulus: 4, Sign: 1, A: 3, B: 1}, {Modulus: 2, Sign: -1, A: 2, B: 0},
-		{Modulus: 2, Sign: 1, A: 3, B: 2, More: 1}, {Modulus: 2, Sign: 1, A: 3, B: 2, More: 2},
+		{},
+		{Modulus: 1, A: 2},
+		{Modulus: 3, A: 1},
+		{Modulus: 8, A: 3},
+		{Modulus: 4, Sign: 1, A: 3, B: 1},
+		{Modulus: 2, Sign: -1, A: 2, B: 0},
+		{Modulus: 2, Sign: 1, A: 3, B: 2, More: 1},
+		{Modulus: 2, Sign: 1, A: 3, B: 2, More: 2},
 	} {
 		v := []int64{12, 14, 17, 23}
 		for k := range v {

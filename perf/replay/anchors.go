@@ -23,6 +23,7 @@ type anchoring struct {
 	place int32
 	ref   int
 	at    []uint64 // its address, by run; 0 where it is not executed
+	bytes []uint64 // that were given from the address after it on; nil: it is an access
 }
 
 // anchor gives the bases of data their anchors: what is executed once and goes to the
@@ -61,7 +62,7 @@ func (f *fitter) anchorings() (all []anchoring) {
 			if f.prog.Bases[f.prog.Places[i].Refs[j].Base].Kind == Absolute {
 				continue
 			}
-			a := anchoring{int32(i), j, make([]uint64, len(f.runs))}
+			a := anchoring{int32(i), j, make([]uint64, len(f.runs)), nil}
 			for r, in := range f.in[i] {
 				if in != nil && in.Refs[j].Lo == in.Refs[j].Hi {
 					a.at[r] = in.Refs[j].Lo
@@ -80,11 +81,11 @@ const given = -1
 // givenAt returns what the memory tells that was given before place i; nil: nothing. It stands in
 // front of what it tells, as accesses do.
 func (f *fitter) givenAt(i int) *anchoring {
-	a := anchoring{int32(i), given, make([]uint64, len(f.runs))}
+	a := anchoring{int32(i), given, make([]uint64, len(f.runs)), make([]uint64, len(f.runs))}
 	some := false
 	for r, in := range f.in[i] {
-		if in != nil && in.Given != 0 {
-			a.at[r] = in.Given - 1
+		if in != nil && in.Given.At != 0 {
+			a.at[r], a.bytes[r] = in.Given.At-1, in.Given.Bytes
 			some = true
 		}
 	}
@@ -131,7 +132,7 @@ func (f *fitter) anchorsOf(base []uint64, all []anchoring, sorted [][]int) (anch
 	}
 	for _, k := range slices.Sorted(maps.Keys(nearest)) {
 		a := &all[k]
-		if nearest[k] < 2+spareSizes {
+		if nearest[k] < 2+spareSizes || !a.holds(base) {
 			continue
 		}
 		off := f.series(func(r int) (int64, bool) {
@@ -142,6 +143,16 @@ func (f *fitter) anchorsOf(base []uint64, all []anchoring, sorted [][]int) (anch
 		}
 	}
 	return anchors
+}
+
+// holds reports whether a base lies in what each run was given, if anything was.
+func (a *anchoring) holds(base []uint64) bool {
+	for r, bytes := range a.bytes {
+		if a.at[r] != 0 && base[r] != ^uint64(0) && (base[r] <= a.at[r] || base[r]-a.at[r] > bytes) {
+			return false
+		}
+	}
+	return true
 }
 
 // anchored is what an execution of a place tells of a base.

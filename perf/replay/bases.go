@@ -76,7 +76,7 @@ func (f *fitter) given() [][]uint64 {
 	out := make([][]uint64, len(f.runs))
 	for r, run := range f.runs {
 		for i := range run.Places {
-			if at := run.Places[i].Given; at != 0 {
+			if at := run.Places[i].Given.At; at != 0 {
 				out[r] = append(out[r], at)
 			}
 		}

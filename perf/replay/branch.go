@@ -302,16 +302,20 @@ func (b *branch) add(v []int64, stamps []uint64, next trace.BlockID) bool {
 	return len(b.candidates) > 0
 }
 
-// narrow keeps the simplest candidates after a number of executions.
+// narrow keeps the simplest candidates after a number of executions, and those without classes: the
+// last step of an outer loop, which decides, may be yet to come.
 func (b *branch) narrow(executions uint64) {
 	if len(b.candidates) > 0 && b.candidates[0].determined() {
 		b.sums = nil
 	}
 	if n, ok := narrowing[executions]; ok && n < len(b.candidates) {
-		last := b.candidates[len(b.candidates)-1]
 		b.simplestFirst()
-		if b.candidates = b.candidates[:n]; last.form.Bends && !slices.Contains(b.candidates, last) {
-			b.candidates = append(b.candidates, last)
+		rest := b.candidates[n:]
+		b.candidates = b.candidates[:n]
+		for _, c := range rest {
+			if c.form.Bends || c.form.Split.Modulus <= 1 {
+				b.candidates = append(b.candidates, c)
+			}
 		}
 	}
 }

@@ -64,8 +64,8 @@ type Collector struct {
 	stack   uint64 // the first address outside of the image
 	trouble string
 	other   *elsewhere
-	given   uint64 // where memory lies that was asked for, until a place is executed
-	lost    uint64 // accesses of no known place
+	given   GivenMemory // until a place is executed
+	lost    uint64      // accesses of no known place
 }
 
 var _ trace.Collector = (*Collector)(nil)
@@ -87,7 +87,7 @@ type place struct {
 	storings  []storing    // by reference
 	numbers   []endNumbers // by which the loop around it may end, that did not fail
 	remembers bool         // numbers are stored in it, or are loaded of which addresses are computed
-	given     uint64       // where the memory lies that a call before it was given
+	given     GivenMemory  // before it
 	fork      bool
 	hash      uint64 // of what followed
 }
@@ -128,7 +128,7 @@ func (c *Collector) Observe(b *trace.Batch) {
 		return
 	}
 	c.image.load(b.Changes)
-	if given := c.code.given(b); given != 0 {
+	if given := c.code.given(b); given.At != 0 {
 		c.given = given
 	}
 	if c.other.thread(b) {
@@ -147,8 +147,8 @@ func (c *Collector) Observe(b *trace.Batch) {
 		if c.trouble != "" {
 			return
 		}
-		if c.given != 0 {
-			c.current.given, c.given = c.given, 0
+		if c.given.At != 0 {
+			c.current.given, c.given = c.given, GivenMemory{}
 		}
 		if c.asked != nil {
 			c.allocate()

@@ -14,8 +14,9 @@ import (
 // interruptions are known by name; other programs' handlers of signals are not told from routines.
 // Replays leave all of it out.
 type elsewhere struct {
-	borders []border // by block; nil: nothing interrupts that is known
-	depth   int      // of the interruptions under way
+	code    *Code
+	borders []border        // by block; nil: nothing interrupts that is known
+	resume  []trace.BlockID // of the interruptions under way, the block that ends each, the run's own; noBlock: one of its own
 
 	accesses uint64 // by all that is left out
 	all      uint64
@@ -26,9 +27,15 @@ type elsewhere struct {
 type border uint8
 
 const (
-	begins border = 1 + iota
+	none border = iota
+	begins
 	ends
+	startsOver // ends with a call of moreStack
 )
+
+// moreStack is how routines of Go's runtime are called, by way of which a routine starts over: with
+// more room on the stack, or once others have run, who had waited for 10 ms.
+const moreStack = "runtime.morestack"
 
 // interrupting are routines that only the runtime's signals come to. When they end, the run goes on
 // where it was, or in another of them.
@@ -44,24 +51,35 @@ const (
 )
 
 func newElsewhere(code *Code) *elsewhere {
-	e := &elsewhere{refs: make(map[trace.RefID]bool)}
+	e := &elsewhere{code: code, refs: make(map[trace.RefID]bool)}
 	for i := range code.blocks {
 		b := &code.blocks[i]
 		r := code.graph.Routines[b.routine]
-		if !slices.Contains(interrupting, strings.TrimSuffix(r.Name, ".abi0")) {
+		of := none
+		switch last := r.Blocks[b.index].Last(); {
+		case b.exit == calls && last.HasTarget && code.calls(last.Target, moreStack):
+			of = startsOver
+		case !slices.Contains(interrupting, strings.TrimSuffix(r.Name, ".abi0")):
+		case b.index == 0:
+			of = begins
+		case b.exit != calls && len(r.Blocks[b.index].Succs) == 0:
+			of = ends
+		}
+		if of == none {
 			continue
 		}
 		if e.borders == nil {
 			e.borders = make([]border, len(code.blocks))
 		}
-		switch {
-		case b.index == 0:
-			e.borders[i] = begins
-		case b.exit != calls && len(r.Blocks[b.index].Succs) == 0:
-			e.borders[i] = ends
-		}
+		e.borders[i] = of
 	}
 	return e
+}
+
+// calls reports whether at an address stands a routine whose name begins so.
+func (c *Code) calls(target uint64, name string) bool {
+	r := c.graph.File.RoutineAt(target)
+	return r != nil && strings.HasPrefix(r.Name, name)
 }
 
 // thread takes note of a batch. It reports whether it is of another thread.
@@ -80,19 +98,26 @@ func (e *elsewhere) interrupts(x execution) bool {
 	if e.borders == nil {
 		return false
 	}
-	border := e.borders[x.block]
-	if border == begins {
-		e.depth++
-	}
-	if e.depth == 0 {
+	n := len(e.resume)
+	switch border := e.borders[x.block]; {
+	case border == begins:
+		e.resume = append(e.resume, noBlock)
+	case border == startsOver:
+		e.resume = append(e.resume, e.entry(x.block))
+	case n == 0:
 		return false
-	}
-	if border == ends {
-		e.depth--
+	case border == ends && e.resume[n-1] == noBlock, x.block == e.resume[n-1]:
+		e.resume = e.resume[:n-1]
 	}
 	e.accesses += uint64(x.strays)
 	e.leaveOut(x.accesses)
 	return true
+}
+
+// entry returns the first block of the routine of a block.
+func (e *elsewhere) entry(id trace.BlockID) trace.BlockID {
+	r := e.code.graph.Routines[e.code.blocks[id].routine]
+	return e.code.blockAt(r.Blocks[0].PC())
 }
 
 func (e *elsewhere) leaveOut(accesses []trace.Access) {

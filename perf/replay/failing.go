@@ -34,7 +34,7 @@ func (w *ways) fails(place int32, to int) bool {
 			if !last.HasTarget || target == nil {
 				return false
 			}
-			return endsByError(target.Name) || strings.HasPrefix(target.Name, "runtime.morestack")
+			return endsByError(target.Name) || strings.HasPrefix(target.Name, moreStack)
 		}
 		if b.Exit != cfg.Stays || len(b.Succs) != 1 {
 			return false

@@ -183,8 +183,8 @@ func (f *Follower) Observe(b *trace.Batch) {
 	if f.done || f.trouble != "" {
 		return
 	}
-	if given := f.in.code.given(b); given != 0 {
-		f.given = given
+	if given := f.in.code.given(b); given.At != 0 {
+		f.given = given.At
 	}
 	other := f.other.thread(b)
 	if f.image.load(b.Changes) && f.in.own {

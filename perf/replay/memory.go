@@ -33,17 +33,20 @@ func (c *Code) FollowAllocations(plan *trace.MemoryPlan, top uint64) {
 // nothing else is to be learned from their calls: they are no C library's, and give little back.
 func (c *Code) AnchorAllocations(plan *trace.MemoryPlan) { c.Recorded.Memory, c.anchors = plan, true }
 
-// given returns where the memory lies that the first thread was given before a batch; 0: none.
-func (c *Code) given(b *trace.Batch) (addr uint64) {
+// GivenMemory is memory that an allocator gave: from At on, 0: none.
+type GivenMemory struct{ At, Bytes uint64 }
+
+// given returns what the first thread was given before a batch.
+func (c *Code) given(b *trace.Batch) (given GivenMemory) {
 	if !c.anchors || b.Thread != 0 {
-		return 0
+		return given
 	}
 	for _, change := range b.Changes {
 		if change.Kind == trace.Allocated {
-			addr = change.Addr
+			given = GivenMemory{change.Addr, change.Size}
 		}
 	}
-	return addr
+	return given
 }
 
 // asks reports whether a place is the beginning of an allocator that none other has called.

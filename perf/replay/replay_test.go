@@ -226,6 +226,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DCOPIES", mixed, []int64{91, 128}, "kernel", true, 0}, // memcpy's own references are another matter
 		{"-O2 -DSETUP", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DROOT -lm", mixed, []int64{90}, "kernel", true, 0},
+		{"-O1 -DLASTPLANE", mixed, []int64{50}, "kernel", true, 0},
 		{"-O2 -DASSERTS", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DROOTS -lm", []int64{24, 30, 38, 46, 56, 64}, []int64{96, 98}, "kernel", true, 0},
 		{"-O2 -DFORTRAN", mixed, []int64{65}, "__work_MOD_multiply", true, 0},

@@ -32,7 +32,7 @@ type RunPlace struct {
 	Numbers []RunNumbers `json:",omitempty"` // by which the loop around it ends, as far as is known
 	Sums    []RunSum     `json:",omitempty"` // of indices that decide what follows
 	Forks   bool         // control may go on in several ways
-	Given   uint64       `json:",omitempty"` // where the memory begins that was given before it: see Code.AnchorAllocations
+	Given   GivenMemory  // before it: see Code.AnchorAllocations
 }
 
 // RunNext is a block that followed, noBlock for the end, and how often.

@@ -159,10 +159,17 @@ func (j *judgement) spreadAllocation(main uint64) {
 	}
 	for i := range j.doubts {
 		p := &j.prog.Places[i]
-		if j.replayed.last[i] > allocated && slices.ContainsFunc(p.Refs, func(r Ref) bool { return j.prog.Bases[r.Base].Kind == Data }) {
+		if j.replayed.last[i] > allocated && slices.ContainsFunc(p.Refs, func(r Ref) bool { return j.movable(r.Base) }) {
 			j.doubts[i] |= allocates
 		}
 	}
+}
+
+// movable reports whether it may not be where it was taken to be, if it has been allocated since a
+// replay began. Go's large objects were allocated before, if it is known where they lie.
+func (j *judgement) movable(base int32) bool {
+	b := &j.prog.Bases[base]
+	return b.Kind == Data && !(j.code.anchors && len(b.Anchors) > 0)
 }
 
 // uncertainBlocks returns the blocks that control may come to from places in doubt.

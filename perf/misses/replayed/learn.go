@@ -19,7 +19,7 @@ import (
 
 // learnedVersion is part of the key of what is learned from runs: raise it when
 // replay.Run changes its meaning.
-const learnedVersion = 18
+const learnedVersion = 20
 
 // Program is a program whose loop nests are known from runs.
 type Program struct {

@@ -423,6 +423,20 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 			c[j * n + i] = a[i * n + j] + b[i * n + j];
 		}
 }
+#elif defined(LASTPLANE) // the last step of the outermost loop decides in the innermost
+#define WORDS (long)n * n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int k = 0; k < n; k++)
+		for (int j = 0; j < n; j++)
+			for (int i = 0; i < n; i++) {
+				long at = ((long)k * n + j) * n + i;
+				if (k < n - 1)
+					c[at] = a[at + n * n] - b[at];
+				else
+					c[at - n] = b[at];
+			}
+}
 #elif defined(ROOTS) // the same as ROOT, what it returns is stored on both ways; and a fraction of the size, rounded
 #include <math.h>
 #define WORDS (long)n * n * 2
