@@ -3,6 +3,7 @@ package access
 import (
 	"slices"
 
+	"presage/perf/isa"
 	"presage/perf/trace"
 )
 
@@ -20,6 +21,7 @@ import (
 // The run must use the Checker's own Plan, and the Checker must see every batch.
 type Checker struct {
 	analysis *Analysis
+	records  func(*Reference) bool // of which references; nil: of all
 	plan     trace.Plan
 	blocks   []checkedBlock // by trace.BlockID
 	refs     []checkedRef   // by trace.RefID
@@ -34,6 +36,7 @@ type checkedBlock struct {
 	routine, block int
 	first          trace.RefID // of its references
 	refs           int
+	fixed          int   // of refs, those with one access per execution
 	chain          []int // loops that hold it, from the outermost in
 	header         bool  // of the innermost
 }
@@ -53,6 +56,7 @@ type level struct {
 	class           int   // of a stride with symbols: its multiples; -1 if there are none
 	scale           ratio // how many times the class's
 	agree, disagree uint64
+	steps           *frequent // of a StrideObserver, where there is no formula; nil otherwise
 }
 
 // loopTable is what is the same for all executions of a loop.
@@ -63,8 +67,12 @@ type loopTable struct {
 }
 
 // NewChecker returns a Checker for the program of an analysis.
-func NewChecker(a *Analysis) *Checker {
-	c := &Checker{analysis: a, threads: make(map[int32]*checkedThread)}
+func NewChecker(a *Analysis) *Checker { return newFollower(a, nil) }
+
+// newFollower returns a Checker that, with a function, follows only the references for
+// which it returns true, and counts their steps where they have no formula.
+func newFollower(a *Analysis, records func(*Reference) bool) *Checker {
+	c := &Checker{analysis: a, records: records, threads: make(map[int32]*checkedThread)}
 	at := a.byPC()
 	c.loops = make([][]loopTable, len(a.Program.Routines))
 	for n, r := range a.Program.Routines {
@@ -86,10 +94,7 @@ func (c *Checker) addBlock(routine, b int, at map[trace.PC]int) {
 	for i := range r.Blocks[b].Insts {
 		in := &r.Blocks[b].Insts[i]
 		if index, ok := at[trace.PC(in.PC)]; ok {
-			for k := range in.Mems() {
-				c.addRef(routine, index+k)
-				block.refs++
-			}
+			c.addRefs(&block, in, index)
 		}
 	}
 	for l := r.Blocks[b].Loop; l >= 0; l = r.Loops[l].Parent {
@@ -101,8 +106,23 @@ func (c *Checker) addBlock(routine, b int, at map[trace.PC]int) {
 	}
 	c.blocks = append(c.blocks, block)
 	c.plan.Blocks = append(c.plan.Blocks, trace.Block{
-		PC: trace.PC(r.Blocks[b].PC()), Instructions: uint32(len(r.Blocks[b].Insts)), Refs: uint32(block.refs),
+		PC: trace.PC(r.Blocks[b].PC()), Instructions: uint32(len(r.Blocks[b].Insts)), Refs: uint32(block.fixed), Varies: block.fixed < block.refs,
 	})
+}
+
+// addRefs adds the references of an instruction, the first of which has an index in
+// Analysis.All.
+func (c *Checker) addRefs(block *checkedBlock, in *isa.Inst, index int) {
+	for k, m := range in.Mems() {
+		if c.records != nil && !c.records(&c.analysis.All[index+k]) {
+			continue
+		}
+		c.addRef(block.routine, index+k)
+		block.refs++
+		if !m.Varies {
+			block.fixed++
+		}
+	}
 }
 
 func (c *Checker) addRef(routine, index int) {
@@ -116,6 +136,9 @@ func (c *Checker) addRef(routine, index int) {
 			l.number = n
 		} else if l.check {
 			l.class, l.scale = t.classOf(s.Formula)
+		}
+		if c.records != nil && !l.check {
+			l.steps = new(frequent)
 		}
 		checked.levels = append(checked.levels, l)
 	}
@@ -163,19 +186,23 @@ func (c *Checker) Observe(b *trace.Batch) {
 		c.threads[b.Thread] = t
 	}
 	accesses := b.Accesses
-	for _, id := range b.Blocks {
+	for i, id := range b.Blocks {
 		block := &c.blocks[id]
 		t.enter(block)
-		if block.refs == 0 {
+		n := block.refs
+		if len(b.Counts) > 0 {
+			n = int(b.Counts[i])
+		}
+		if n == 0 {
 			continue
 		}
 		// Control that entered in the middle of a block left accesses without a
 		// block event.
-		for len(accesses) > 0 && accesses[0].Ref() != block.first {
+		for len(accesses) > 0 && !block.beginsWith(accesses[0].Ref()) {
 			accesses = accesses[1:]
 			c.unaligned++
 		}
-		n := min(block.refs, len(accesses))
+		n = min(n, len(accesses))
 		for _, x := range accesses[:n] {
 			c.refs[x.Ref()].executions++
 			t.access(&c.refs[x.Ref()], x.Addr())
@@ -183,6 +210,15 @@ func (c *Checker) Observe(b *trace.Batch) {
 		accesses = accesses[n:]
 	}
 	c.unaligned += uint64(len(accesses))
+}
+
+// beginsWith reports whether a reference may be the first that an execution of the block
+// makes: any of its references, if there are some that may be left out.
+func (b *checkedBlock) beginsWith(ref trace.RefID) bool {
+	if b.fixed == b.refs {
+		return ref == b.first
+	}
+	return ref >= b.first && ref < b.first+trace.RefID(b.refs)
 }
 
 var _ trace.Collector = (*Checker)(nil)

@@ -157,7 +157,7 @@ type observed struct {
 	value int64
 }
 
-// access checks one execution of a reference.
+// access checks one execution of a reference, or counts its steps.
 func (t *checkedThread) access(ref *checkedRef, addr uint64) {
 	loops := t.stack[len(t.stack)-1].loops
 	for i := range ref.levels {
@@ -166,7 +166,11 @@ func (t *checkedThread) access(ref *checkedRef, addr uint64) {
 		if was.epoch == e.epoch && was.iteration == e.iteration {
 			return
 		}
-		if l.check && was.epoch == e.epoch && was.iteration+1 == e.iteration {
+		switch {
+		case was.epoch != e.epoch:
+		case l.steps != nil:
+			l.steps.add(int64(addr - was.addr))
+		case l.check && was.iteration+1 == e.iteration:
 			l.compare(e, int64(addr-was.addr))
 		}
 		*was = record{e.epoch, e.iteration, addr}

@@ -3,6 +3,7 @@
 package targets_test
 
 import (
+	"cmp"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -104,11 +105,14 @@ func (c *course) visit(s *step) bool {
 	c.follow(r, b, i, s.pc)
 	in := &r.Blocks[b].Insts[i]
 	if i == 0 {
-		c.batch.Blocks = append(c.batch.Blocks, c.ids[s.pc])
+		c.batch.Blocks, c.batch.Counts = append(c.batch.Blocks, c.ids[s.pc]), append(c.batch.Counts, 0)
 		c.executions[s.pc]++
 	}
 	for _, m := range in.Mems() {
 		c.batch.Accesses = append(c.batch.Accesses, trace.Access(address(&m, &s.regs)&(trace.AddrLimit-1)))
+	}
+	if k := len(c.batch.Counts); k > 0 {
+		c.batch.Counts[k-1] += uint32(len(in.Mems()))
 	}
 	c.tag(r, b, i)
 	if len(c.batch.Blocks) > 0 && i == len(r.Blocks[b].Insts)-1 && len(c.batch.Accesses) > 4096 {
@@ -137,19 +141,11 @@ func (c *course) tag(r *cfg.Routine, b, i int) {
 	}
 }
 
-var firstRefs = map[*access.Checker][]trace.RefID{}
-
+// firstRef returns the first reference of a block.
 func (c *course) firstRef(id trace.BlockID) trace.RefID {
-	list := firstRefs[c.checker]
-	if list == nil {
-		at := trace.RefID(0)
-		for _, b := range c.checker.Plan().Blocks {
-			list = append(list, at)
-			at += trace.RefID(b.Refs)
-		}
-		firstRefs[c.checker] = list
-	}
-	return list[id]
+	plan := c.checker.Plan()
+	at, _ := slices.BinarySearchFunc(plan.Refs, plan.Blocks[id].PC, func(r trace.Ref, pc trace.PC) int { return cmp.Compare(r.PC, pc) })
+	return trace.RefID(at)
 }
 
 // follow demands that control may come from the last instruction to this one.
