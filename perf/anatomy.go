@@ -47,13 +47,24 @@ type ReferenceOptions = anatomy.ReferenceOptions
 // References describes the memory references: formulas of the first location
 // accessed and of strides, and groups. A row for each, by ascending address,
 // or with Counts by accesses, most first; anatomy.Reference describes the columns.
-// Without Counts there is no column of accesses.
+// Without Counts there is no column of accesses, and without Observed
+// (anatomy.ObserveStrides) none of strides that a run showed.
 func References(prog *Program, opt ReferenceOptions) (dataframe.DataFrame, error) {
 	df, err := table(anatomy.References(prog, opt))
-	if err != nil || opt.Counts != nil {
+	if err != nil {
 		return df, err
 	}
-	return df.Drop([]string{"accesses"}), nil
+	var unknown []string
+	if opt.Counts == nil {
+		unknown = append(unknown, "accesses")
+	}
+	if opt.Observed == nil {
+		unknown = append(unknown, "strides_from", "observed_stride_bytes", "observed_share")
+	}
+	if unknown == nil {
+		return df, nil
+	}
+	return df.Drop(unknown), nil
 }
 
 // MixOptions configures InstructionMix.

@@ -32,6 +32,7 @@ type Counts struct {
 	Recovered *cfg.Counts
 
 	structure *subject.Structure
+	inputs    subject.Inputs
 }
 
 // Structure returns what static analysis found, completed with what the run
@@ -155,7 +156,7 @@ func countStep(ctx context.Context, p *subject.Program, in subject.Inputs, step 
 	if err != nil {
 		return nil, err
 	}
-	counts.Point = step.Point
+	counts.Point, counts.inputs = step.Point, in
 	if memo.Warning != "" {
 		counts.Warnings = append(counts.Warnings, memo.Warning)
 	}

@@ -2,8 +2,10 @@ package anatomy
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,6 +24,9 @@ type ReferenceOptions struct {
 	// Counts of a run add how often references were executed, and sort them by
 	// that; may be nil.
 	Counts *Counts
+	// Observed strides of a run stand where a reference has no formula; may be nil.
+	// They must be of Counts: see ObserveStrides.
+	Observed *ObservedStrides
 }
 
 // Reference describes a memory reference.
@@ -39,13 +44,28 @@ type Reference struct {
 	// leave.
 	First string `frame:"first"`
 	// Strides are by how much the address changes with an iteration of each loop,
-	// from the innermost out, separated by semicolons.
+	// from the innermost out, separated by semicolons: formulas, in bytes. With
+	// ReferenceOptions.Observed one that has no formula is the most frequent step in
+	// that run, such as 48 (observed: 0.99 of steps).
 	Strides   string `frame:"strides"`
 	Irregular bool   `frame:"irregular"` // any of the strides
 	Indirect  bool   `frame:"indirect"`  // any of the strides
-	Stack     string `frame:"stack"`     // what a reference to the stack is for; empty for data
-	Group     int    `frame:"group"`     // references of one group share a histogram
-	Set       int    `frame:"set"`       // groups of one set come from one loop of the source
+
+	// StridesFrom says for each of Strides whether it is a formula, was observed in a
+	// run, and of which size, or is unknown, as the run did not show it. It and the
+	// columns that follow are empty without ReferenceOptions.Observed.
+	StridesFrom string `frame:"strides_from"`
+	// ObservedStride is the stride in the innermost loop for which there is no formula:
+	// the step that the run took most often, in bytes. NaN where formulas stand, and
+	// where the run showed no step.
+	ObservedStride float64 `frame:"observed_stride_bytes"`
+	// ObservedShare is how many of all steps were ObservedStride, 0 to 1, or up to 1/16
+	// more (access.ObservedStride). NaN where ObservedStride is.
+	ObservedShare float64 `frame:"observed_share"`
+
+	Stack string `frame:"stack"` // what a reference to the stack is for; empty for data
+	Group int    `frame:"group"` // references of one group share a histogram
+	Set   int    `frame:"set"`   // groups of one set come from one loop of the source
 
 	// Accesses are its executions in the run that was counted; 0 without counts.
 	Accesses float64 `frame:"accesses"`
@@ -58,6 +78,10 @@ func References(prog *subject.Program, opt ReferenceOptions) ([]Reference, error
 	if err != nil {
 		return nil, err
 	}
+	if opt.Observed != nil && opt.Observed.counts != opt.Counts {
+		return nil, errors.New("perf: the observed strides are not of these counts")
+	}
+	observed := opt.Observed.byReference()
 	var rows []Reference
 	for i := range of.Access.All {
 		ref := &of.Access.All[i]
@@ -67,6 +91,9 @@ func References(prog *subject.Program, opt ReferenceOptions) ([]Reference, error
 		row := newReference(of.Structure, subject.Ref(i))
 		if opt.Counts != nil {
 			row.Accesses = float64(opt.Counts.executions(subject.Ref(i)))
+		}
+		if opt.Observed != nil {
+			row.observe(ref, opt.Observed.Run(), observed[subject.Ref(i)])
 		}
 		rows = append(rows, row)
 	}
@@ -83,6 +110,7 @@ func newReference(s *subject.Structure, r subject.Ref) Reference {
 		Routine: ref.Routine, File: ref.File, Line: ref.Line, PC: fmt.Sprintf("%#x", uint64(ref.PC)),
 		Kind: ref.Kind.String(), Size: ref.Size, Float: ref.Float, Stack: ref.Stack.String(),
 		Group: group, Set: s.Groups.Set[group],
+		ObservedStride: math.NaN(), ObservedShare: math.NaN(),
 	}
 	if !ref.InGraph {
 		return row

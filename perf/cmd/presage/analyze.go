@@ -52,7 +52,10 @@ by class.
 
 With --run it also runs the program once, with counters on as few edges as
 suffice to determine how often each was taken, and the tables include execution
-counts.
+counts. For the table of references it runs the program once more, with every
+block recorded: where a stride is irregular or indirect and so has no formula,
+the step that the run took most often stands in its place, with its share of all
+steps, and strides_from says that it was observed in that run and not derived.
 
 --draw writes a picture: the control-flow graph of --routine, or the loop nest of
 the program.`,
@@ -60,6 +63,7 @@ the program.`,
   presage analyze /usr/bin/python3 --table mix
   presage analyze ./sweep3d --table references --routine main.sweep
   presage analyze ./sweep3d --run --args "-n 20" --table loops --limit 10
+  presage analyze ./a.out --run --args 1000 --table references --routine lookup
   presage analyze ./sweep3d --run --args "-n 20" --routine main.solveLine --draw solve.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.do(cmd, args[0]) },
@@ -95,18 +99,11 @@ func (a *analysis) do(cmd *cobra.Command, path string) error {
 	if w := prog.AnalysisWarning(); w != "" {
 		warn(cmd.ErrOrStderr(), []string{w})
 	}
-	var counts *perf.Counts
-	if a.execute {
-		opt, err := a.run.options()
-		if err != nil {
-			return err
-		}
-		if counts, err = perf.Count(cmd.Context(), prog, nil, opt); err != nil {
-			return err
-		}
-		warn(cmd.ErrOrStderr(), counts.Warnings)
+	ran, err := a.observe(cmd, prog)
+	if err != nil {
+		return err
 	}
-	df, err := a.frame(prog, counts)
+	df, err := a.frame(prog, ran)
 	if err != nil {
 		return err
 	}
@@ -114,11 +111,44 @@ func (a *analysis) do(cmd *cobra.Command, path string) error {
 		df = head(df, a.limit)
 	}
 	if a.draw != "" {
-		if err := a.picture(cmd.Context(), prog, counts, cmd.ErrOrStderr()); err != nil {
+		if err := a.picture(cmd.Context(), prog, ran.counts, cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 	}
 	return a.out.print(cmd.OutOrStdout(), df)
+}
+
+// shown is what runs of the program showed; nothing without --run.
+type shown struct {
+	counts  *perf.Counts
+	strides *anatomy.ObservedStrides // for the table of references alone
+}
+
+func (a *analysis) observe(cmd *cobra.Command, prog *perf.Program) (shown, error) {
+	var ran shown
+	if !a.execute {
+		return ran, nil
+	}
+	opt, err := a.run.options()
+	if err != nil {
+		return ran, err
+	}
+	if ran.counts, err = perf.Count(cmd.Context(), prog, nil, opt); err != nil {
+		return ran, err
+	}
+	warn(cmd.ErrOrStderr(), ran.counts.Warnings)
+	if a.table != "references" {
+		return ran, nil
+	}
+	if ran.strides, err = anatomy.ObserveStrides(cmd.Context(), ran.counts, opt); err != nil {
+		return ran, err
+	}
+	for _, w := range ran.strides.Warnings {
+		if !slices.Contains(ran.counts.Warnings, w) {
+			warn(cmd.ErrOrStderr(), []string{w})
+		}
+	}
+	return ran, nil
 }
 
 func (a *analysis) check() error {
@@ -165,14 +195,15 @@ func (a *analysis) suits(given func(flag string) bool) error {
 	return nil
 }
 
-func (a *analysis) frame(prog *perf.Program, counts *perf.Counts) (dataframe.DataFrame, error) {
+func (a *analysis) frame(prog *perf.Program, ran shown) (dataframe.DataFrame, error) {
+	counts := ran.counts
 	switch a.table {
 	case "routines":
 		return perf.Frame(anatomy.Routines(prog)), nil
 	case "loops":
 		return perf.Loops(prog, perf.LoopOptions{Routine: a.routine, Counts: counts})
 	case "references":
-		return perf.References(prog, perf.ReferenceOptions{Routine: a.routine, Stack: a.stack, Counts: counts})
+		return perf.References(prog, perf.ReferenceOptions{Routine: a.routine, Stack: a.stack, Counts: counts, Observed: ran.strides})
 	case "groups":
 		return perf.Frame(anatomy.GroupSizes(prog)), nil
 	case "mix":
