@@ -24,7 +24,8 @@
 // and that 32-bit operations and extensions do not overflow. It is more careful
 // than the papers in two respects: calls may change cells reached through a
 // pointer; and a division is regular only for steps that are multiples of the
-// divisor. A Checker measures in a run how far the assumptions hold.
+// divisor. A Checker measures in a run how far the assumptions hold, and a
+// StrideObserver what the strides are that have no formula.
 //
 // References are found by a linear sweep over the executable sections, routine
 // by routine, so that data between routines cannot hide the instructions after

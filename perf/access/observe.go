@@ -35,9 +35,9 @@ type ObservedStride struct {
 
 // ObservedReference is what a run showed of a reference.
 type ObservedReference struct {
-	Index      int // in Analysis.All
-	Executions uint64
-	Strides    []ObservedStride // like Reference.Strides
+	Index    int              // in Analysis.All
+	Accesses uint64           // more than executions of an instruction that accesses several elements
+	Strides  []ObservedStride // like Reference.Strides
 }
 
 // NewStrideObserver returns a StrideObserver for the program of an analysis.
@@ -63,7 +63,7 @@ func (o *StrideObserver) Result() []ObservedReference {
 		if c.executions == 0 {
 			continue
 		}
-		ref := ObservedReference{Index: c.index, Executions: c.executions, Strides: make([]ObservedStride, len(c.levels))}
+		ref := ObservedReference{Index: c.index, Accesses: c.executions, Strides: make([]ObservedStride, len(c.levels))}
 		for k := range c.levels {
 			if s := c.levels[k].steps; s != nil {
 				ref.Strides[k] = s.most()

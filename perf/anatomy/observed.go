@@ -132,11 +132,14 @@ func (r *Reference) observe(ref *access.Reference, run string, strides []access.
 	r.Strides, r.StridesFrom = strings.Join(texts, "; "), strings.Join(sources, "; ")
 }
 
-// observedText writes a stride as in 48 (observed: 0.99 of steps).
+// observedText writes a stride as in 48 (observed: 0.97 of steps).
 func observedText(s access.ObservedStride) string {
-	least := ""
-	if !s.Exact {
-		least = "at least "
+	share := fmt.Sprintf("%.2g", s.Share)
+	switch {
+	case share == "1" && s.Share < 1:
+		share = "more than 0.99"
+	case !s.Exact:
+		share = "at least " + share
 	}
-	return fmt.Sprintf("%d (observed: %s%.2g of steps)", s.Stride, least, s.Share)
+	return fmt.Sprintf("%d (observed: %s of steps)", s.Stride, share)
 }

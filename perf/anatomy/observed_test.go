@@ -14,10 +14,10 @@ import (
 )
 
 // unforeseen compiles the program of testdata whose strides have no formula.
-func unforeseen(t *testing.T, compiler string) *subject.Program {
+func unforeseen(t *testing.T, compiler string, flags ...string) *subject.Program {
 	t.Helper()
 	source := perftest.Path(t, "perf", "anatomy", "testdata", "unforeseen.c")
-	return perftest.Link(t, oracle.Need(t, compiler), []string{"-static", "-g", "-O1", source}, "unforeseen")
+	return perftest.Link(t, oracle.Need(t, compiler), append([]string{"-static", "-g", source}, flags...), "unforeseen")
 }
 
 // TestObservedStrides holds what a run showed against what the program was written to do.
@@ -25,7 +25,7 @@ func TestObservedStrides(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow under the race detector, and of one goroutine")
 	}
-	rows := observedRows(t, unforeseen(t, "riscv64-linux-gnu-gcc"))
+	rows := observedRows(t, unforeseen(t, "riscv64-linux-gnu-gcc", "-O1"))
 	checkObserved(t, rows)
 }
 

@@ -46,7 +46,7 @@ type Reference struct {
 	// Strides are by how much the address changes with an iteration of each loop,
 	// from the innermost out, separated by semicolons: formulas, in bytes. With
 	// ReferenceOptions.Observed one that has no formula is the most frequent step in
-	// that run, such as 48 (observed: 0.99 of steps).
+	// that run, such as 48 (observed: 0.97 of steps).
 	Strides   string `frame:"strides"`
 	Irregular bool   `frame:"irregular"` // any of the strides
 	Indirect  bool   `frame:"indirect"`  // any of the strides

@@ -29,7 +29,7 @@ static struct node *link_up(void) {
 	return next;
 }
 
-// index[i] = 7i mod 1000
+// Goes through elements by sevens, and back by 993 at the end, or at random.
 static void fill(void) {
 	unsigned long state = 1;
 	for (long i = 0; i < elements; i++) {
@@ -80,6 +80,22 @@ __attribute__((noinline)) long byrow(long **r, long m, long n) {
 	return sum;
 }
 
+#ifdef GATHER
+#include <immintrin.h>
+
+// Four elements at once, and the first of them once more by itself.
+__attribute__((noinline)) long vectors(const long *x, const long *index, long n) {
+	__m256i sum = _mm256_setzero_si256();
+	long alone = 0;
+	for (long i = 0; i < n; i += 4) {
+		__m256i at = _mm256_loadu_si256((const __m256i *)(index + i));
+		sum = _mm256_add_epi64(sum, _mm256_i64gather_epi64((const long long *)x, at, 8));
+		alone += *(volatile const long *)&x[_mm256_extract_epi64(at, 0)];
+	}
+	return alone + _mm256_extract_epi64(sum, 0);
+}
+#endif
+
 int main(void) {
 	const struct node *head = link_up();
 	fill();
@@ -88,6 +104,9 @@ int main(void) {
 		sum += list(head) + gather(data, forward, elements) + scatter(data, shuffled, elements);
 		sum += compress(kept, data, elements) + byrow(row, repeats, elements);
 	}
+#ifdef GATHER
+	sum += vectors(data, forward, elements);
+#endif
 	printf("%ld\n", sum);
 	return 0;
 }

@@ -24,7 +24,7 @@ func TestAnalyze(t *testing.T) {
 	for table, want := range map[string]string{
 		"routines":   "routine,file,first_line,last_line,pc,size_bytes,instructions",
 		"loops":      "loop,routine,depth,file",
-		"references": "routine,loop,file,line,pc,kind,size_bytes,float,first,strides",
+		"references": "routine,loop,file,line,pc,kind,size_bytes,float,first,strides,irregular,indirect,strides_from,observed_stride_bytes,observed_share,stack,group,set,accesses\n",
 		"groups":     "aggregation,references,groups",
 		"mix":        "scope,class,group,size_bytes,instructions,executed_instructions,share",
 		"edges":      "routine,loop,from_pc,to_pc",
@@ -34,7 +34,14 @@ func TestAnalyze(t *testing.T) {
 			t.Errorf("--table %s: %s", table, got)
 		}
 	}
+	seen := must(t, append([]string{"analyze", program, "--table", "references"}, run...)...)
+	if want := "observed in the run of -n 6 -iterations 1, not derived"; !strings.Contains(seen, want) {
+		t.Errorf("no stride was %s: %.2000s", want, seen)
+	}
 	refs := must(t, "analyze", program, "--table", "references", "--routine", "main.angularSource", "--format", "csv")
+	if strings.Contains(refs, "observed") {
+		t.Errorf("observed without a run: %s", refs)
+	}
 	if !strings.Contains(refs, "main.angularSource/loop@sweep.go:") || strings.Contains(refs, "main.solveLine") {
 		t.Errorf("got %s", refs)
 	}

@@ -30,7 +30,8 @@ main package, or an executable of this x86-64 Linux computer, with everything af
 reference in a loop, and for every loop that contains it, it compares the change
 of address from one iteration to the next with the stride that static analysis
 predicts. Strides flagged irregular or indirect, and the traffic of the stack, are
-counted but not compared.
+counted but not compared: analyze --run --table references shows what the former
+are in a run.
 
 It prints the shares and the references that disagree most, and exits with
 status 1 if less than --min of the comparisons agree.`,
