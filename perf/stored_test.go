@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"presage/perf"
+	"presage/perf/anatomy"
 	"presage/perf/callpath"
 	"presage/perf/iperf"
 	"presage/perf/misses"
@@ -89,7 +90,7 @@ func TestVersionsOfStoredResults(t *testing.T) {
 		kind, _, _ := strings.Cut(key, "/")
 		kinds[kind] = true
 	}
-	if all := slices.Sorted(maps.Keys(kinds)); !slices.Equal(all, []string{"cache", "call path counts", "call paths", "fewer sets", "flow", "graphs", "joined", "kernel-times", "length", "loops", "metasim", "model", "nests", "outline", "patterns", "phases", "predictions", "replay", "reuse", "sharing", "time"}) {
+	if all := slices.Sorted(maps.Keys(kinds)); !slices.Equal(all, []string{"cache", "call path counts", "call paths", "fewer sets", "flow", "graphs", "joined", "kernel-times", "length", "loops", "metasim", "model", "nests", "observed strides", "outline", "patterns", "phases", "predictions", "replay", "reuse", "sharing", "time"}) {
 		t.Errorf("kinds of stored results: %v", all)
 	}
 }
@@ -126,7 +127,8 @@ func storedResults(t *testing.T) map[string]string {
 	perf.Must(callpath.Predict(ctx, model, m, perf.Sweep("n", 30), callpath.PredictOptions{Store: st, Corrector: misses.NoCorrection{}, Coverage: -1}))
 	perf.Must(phase.RunLength(ctx, prog, points[0], run))
 	perf.Must(perf.SimulateMisses(ctx, prog, m, points[:2], perf.SimulateOptions{RunOptions: run}))
-	perf.Must(perf.CountSweep(ctx, prog, points, run))
+	counts := perf.Must(perf.CountSweep(ctx, prog, points, run))
+	perf.Must(anatomy.ObserveStrides(ctx, counts[0], run))
 	perf.Must(perf.SimulateTime(ctx, prog, m, points[:1], perf.SimulateTimeOptions{RunOptions: run}))
 	phases := perf.Must(perf.BlockVectors(ctx, prog, points[4], perf.PhaseOptions{RunOptions: run, Interval: 20_000}))
 	perf.Must(perf.SampleCaches(ctx, phases, m, []perf.Sampling{{}}))
