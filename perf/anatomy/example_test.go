@@ -1,5 +1,3 @@
-//go:build !race
-
 package anatomy_test
 
 import (
