@@ -11,6 +11,7 @@ import (
 
 	"presage/perf/engine"
 	"presage/perf/engine/native"
+	"presage/perf/store"
 	"presage/perf/subject"
 )
 
@@ -60,5 +61,9 @@ func TestObservedGathers(t *testing.T) {
 	}
 	if seen != 2 {
 		t.Errorf("%d references without a formula, want a gather and the load behind it", seen)
+	}
+	s, err := CheckStrides(t.Context(), prog, nil, subject.RunOptions{Store: store.Open(t.TempDir())})
+	if err != nil || s.Unaligned > 0 || s.Disagree > 0 || s.Agree == 0 {
+		t.Errorf("formulas: %+v, %v", s, err)
 	}
 }
