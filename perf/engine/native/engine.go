@@ -15,8 +15,8 @@
 // random bytes. What it reads from the system's files is not.
 //
 // Not modelled: memory that the kernel accesses on the program's behalf; the
-// processes that it starts, which run unrecorded and are counted. A program that replaces itself (exec) is
-// followed.
+// processes that it starts, which run unrecorded and are counted. A program that
+// replaces itself (exec) is followed.
 package native
 
 import (
