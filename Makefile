@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study metasim spmv infer infer-long host native iperf-host iperf-simulated kernel completion deps bench fuzz random soak race race-short fuzz-short clean
+.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study metasim spmv infer infer-long host native iperf-host iperf-simulated kernel completion deps bench fuzz random objdump soak race race-short fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ SEED     ?= 1
 
 random: ## PROGRAMS (a million) random RISC-V programs: interpreter, translator and qemu agree
 	cd perf/engine/rv64 && nice $(GO) test -run TestManyRandomPrograms -v -timeout 0 . -programs $(PROGRAMS) -seed $(SEED)
+
+objdump: ## every instruction of the system's libraries and programs: the decoder of x86-64 and objdump agree
+	nice $(GO) test -tags slow -run 'TestSystemFiles|TestCompiled|TestGenerated' -v -timeout 0 ./perf/isa/amd64
 
 SOAK ?= 1h
 

@@ -38,6 +38,7 @@ test_packages=(
 	shellcheck
 	slurm-wlm
 	slurmdbd
+	sqlite3
 	r-base-core
 	r-cran-quadprog
 	valgrind

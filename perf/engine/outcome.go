@@ -22,6 +22,12 @@ type Outcome struct {
 	Threads      int            // total number of threads that ran
 	FreeThreads  bool           // they ran at the same time: another run may differ
 
+	// Processes is the number of processes that the program started (fork, vfork,
+	// posix_spawn), which ran and of which nothing is recorded or counted here. What
+	// these started in turn is not among them: whether that happened before the
+	// program ended may depend on time.
+	Processes int
+
 	// Images are the paths of the executables that ran in the program's place, one
 	// after the other, because it replaced itself (exec); nil if it did not.
 	Images []string
@@ -93,6 +99,18 @@ func (s SyscallCount) String() string {
 		times = fmt.Sprintf("%d times", s.Count)
 	}
 	return fmt.Sprintf("system call %d%s, made %s, is not emulated: the program was told so (ENOSYS)", s.Number, name, times)
+}
+
+// Unrecorded describes the processes that are not recorded in a sentence without its full
+// stop; "" if there are none.
+func (o *Outcome) Unrecorded() string {
+	switch o.Processes {
+	case 0:
+		return ""
+	case 1:
+		return "a process that the program started is not recorded: what it did is in no count"
+	}
+	return fmt.Sprintf("%d processes that the program started are not recorded: what they did is in no count", o.Processes)
 }
 
 // Failure returns how the program failed by itself, such as "exit status 1" or

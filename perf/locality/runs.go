@@ -1,6 +1,7 @@
 package locality
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,6 +34,7 @@ type Run struct {
 	Stack        uint64 // executions that were not recorded, being traffic of the stack
 	HeapPeak     uint64 // most bytes of heap that brk gave; 0 in profiles of earlier versions
 	Mappings     uint64 // of memory, that the program made by itself; likewise
+	Processes    int    // that the program started, which are not recorded
 	Stdout       string // the end of what the program printed
 
 	// Reuse holds the histograms for each block size, by ascending size.
@@ -93,7 +95,7 @@ func newRun(prog *subject.Program, point subject.Point, rec Recorded, sizes []ui
 	}
 	facts := found[sizes[0]].Facts
 	run.Args, run.Instructions, run.Accesses, run.Stdout = facts.Args, facts.Instructions, facts.Accesses, facts.Stdout
-	run.HeapPeak, run.Mappings = facts.HeapPeak, facts.Mappings
+	run.HeapPeak, run.Mappings, run.Processes = facts.HeapPeak, facts.Mappings, facts.Processes
 	run.Stack, run.warnings = found[sizes[0]].Stack, facts.Warnings
 	return run
 }
@@ -133,6 +135,23 @@ func (r *Runs) LeftOut() string {
 		return fmt.Sprintf("profiled without the traffic of the stack, %s of the accesses at %s, which simulations have", num.Percent(share), run.Point)
 	}
 	return ""
+}
+
+// Unrecorded says that the program started processes in the runs, which the profiles
+// lack; it is empty if it did not. Simulations lack them, too.
+func (r *Runs) Unrecorded() string {
+	if len(r.Runs) == 0 {
+		return ""
+	}
+	byProcesses := func(a, b Run) int { return cmp.Compare(a.Processes, b.Processes) }
+	few, many := slices.MinFunc(r.Runs, byProcesses), slices.MaxFunc(r.Runs, byProcesses)
+	switch {
+	case many.Processes == 0:
+		return ""
+	case few.Processes == many.Processes:
+		return fmt.Sprintf("processes that the program started are not recorded, %d in each run: what they did is not predicted", many.Processes)
+	}
+	return fmt.Sprintf("processes that the program started are not recorded, %d at %s and %d at %s: what they did is not predicted", few.Processes, few.Point, many.Processes, many.Point)
 }
 
 // RunRow sums up a run.

@@ -164,7 +164,11 @@ func saveProgram(p *subject.Program, dir string, st *store.Store) (savedProgram,
 
 // save writes the run's histograms that the store lacks.
 func (run *Run) save(st *store.Store) error {
-	facts := subject.Facts{Args: run.Args, Instructions: run.Instructions, Accesses: run.Accesses, HeapPeak: run.HeapPeak, Mappings: run.Mappings, Stdout: run.Stdout, Warnings: run.warnings}
+	facts := subject.Facts{
+		Args: run.Args, Instructions: run.Instructions, Accesses: run.Accesses,
+		HeapPeak: run.HeapPeak, Mappings: run.Mappings, Processes: run.Processes,
+		Stdout: run.Stdout, Warnings: run.warnings,
+	}
 	for _, result := range run.Reuse {
 		_, err := loadReuse(st, run.Recorded, result.BlockBytes)
 		if err == nil {

@@ -28,6 +28,9 @@ func record(ctx context.Context, run engine.Runner, r engine.Request, collectors
 	if len(r.Plan.Refs) > 0 && out.UnplannedRefs > 0 {
 		warnings = append(warnings, fmt.Errorf("metasim: %d memory references that the plan does not have were executed and not recorded", out.UnplannedRefs))
 	}
+	if text := out.Unrecorded(); text != "" {
+		warnings = append(warnings, fmt.Errorf("metasim: %s", text))
+	}
 	for _, s := range out.UnknownSyscalls {
 		warnings = append(warnings, fmt.Errorf("metasim: %v", s))
 	}

@@ -192,8 +192,10 @@ func fitAll(ctx context.Context, runs *locality.Runs, opt FitOptions) (*Model, e
 		Warnings: slices.Clone(runs.Warnings),
 		byBlock:  make(map[uint64]*scaling.Model),
 	}
-	if text := runs.LeftOut(); text != "" {
-		m.about = append(m.about, text)
+	for _, text := range []string{runs.LeftOut(), runs.Unrecorded()} {
+		if text != "" {
+			m.about = append(m.about, text)
+		}
 	}
 	m.heap = heapInRuns(runs)
 	if text := turnsToMappings(runs); text != "" {

@@ -90,11 +90,14 @@ func (p *Program) execute(ctx context.Context, r *Request, sink trace.Sink, stdo
 	return ended{}, fmt.Errorf("perf: %s: %w", r.Inputs.Command(), err)
 }
 
-// warnings returns what was not done as the program asked.
+// warnings returns what was not done as the program asked, and what is missing.
 func (e *ended) warnings(command string) []string {
 	var out []string
 	if e.FreeThreads && e.Threads > 1 {
 		out = append(out, fmt.Sprintf("%s: its %d threads ran at the same time: another run may differ in the order of their accesses and in what the program makes depend on it", command, e.Threads))
+	}
+	if text := e.Unrecorded(); text != "" {
+		out = append(out, fmt.Sprintf("%s: %s", command, text))
 	}
 	for _, s := range e.UnknownSyscalls {
 		out = append(out, fmt.Sprintf("%s: %v", command, s))

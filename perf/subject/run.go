@@ -66,6 +66,7 @@ type Facts struct {
 	Accesses     uint64 // recorded
 	HeapPeak     uint64 // most bytes of heap that brk gave; 0 in recordings of earlier versions
 	Mappings     uint64 // of memory, that the program made by itself; likewise
+	Processes    int    `json:",omitempty"` // that it started, which are not recorded: engine.Outcome.Processes
 	Stdout       string // its last 8 KiB
 	Warnings     []string
 
@@ -93,7 +94,7 @@ func (p *Program) Run(ctx context.Context, r Request) (*Result, error) {
 	}
 	facts := Facts{
 		Args: r.Inputs.Args, Instructions: out.Instructions, Accesses: out.Accesses,
-		HeapPeak: out.HeapPeak, Mappings: out.Mappings,
+		HeapPeak: out.HeapPeak, Mappings: out.Mappings, Processes: out.Processes,
 		Stdout: stdout.String(), Warnings: out.warnings(command), Failed: out.failed,
 	}
 	if text := p.unrecorded(ctx, &r, &out); text != "" {

@@ -154,6 +154,51 @@ func TestFreeThreads(t *testing.T) {
 	}
 }
 
+// TestProcessesAreNotRecorded demands that results say so of a program that starts
+// processes: profiles, what is predicted from them, simulations and --stats.
+func TestProcessesAreNotRecorded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; package native has tests of processes")
+	}
+	t.Setenv("PRESAGE_STORE", t.TempDir())
+	dir := t.TempDir()
+	path, profiles := filepath.Join(dir, "processes"), filepath.Join(dir, "profiles")
+	source := filepath.Join("..", "..", "engine", "native", "testdata", "processes.c")
+	if text, err := exec.Command(oracle.Need(t, "gcc"), "-O2", "-g", "-pthread", "-o", path, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	warnings := func(column string, args ...string) (all []string) {
+		for _, r := range records(t, must(t, append(args, "--machine", "zen4", "--by", "program", "--format", "csv", "-q")...)) {
+			all = append(all, r[column])
+		}
+		return all
+	}
+	for _, text := range warnings("sim_warning", "simulate", path, "--args", "{n} fs", "--sweep", "n=2000") {
+		if !strings.Contains(text, "2 processes that the program started are not recorded") {
+			t.Errorf("simulated with the warning %q", text)
+		}
+	}
+	for _, text := range warnings("sim_warning", "simulate", path, "--args", "{n} t", "--sweep", "n=2000") {
+		if text != "" {
+			t.Errorf("simulated without processes, and with the warning %q", text)
+		}
+	}
+	_, stderr, err := presage(t, "profile", path, "--args", "{n} fs", "--sweep", "n=600:1000:100", "--machine", "zen4", "-o", profiles)
+	if err != nil || !strings.Contains(stderr, "processes 600 fs: 2 processes that the program started are not recorded") {
+		t.Errorf("profiled: %v\n%s", err, stderr)
+	}
+	for _, text := range warnings("pred_warning", "predict", profiles, "--at", "n=2000", "--replay=false") {
+		if !strings.Contains(text, "processes that the program started are not recorded, 2 in each run") {
+			t.Errorf("predicted with the warning %q", text)
+		}
+	}
+	for how, want := range map[string]string{"fs": " unrecorded_processes=2 ", "t": " unrecorded_processes=0 "} {
+		if _, stderr, err := presage(t, "run", "--stats", path, "100", how); err != nil || !strings.Contains(stderr, want) {
+			t.Errorf("run: %v, %s, want %s", err, stderr, want)
+		}
+	}
+}
+
 // TestLimitsOfNativePrograms demands that messages of limits name flags.
 func TestLimitsOfNativePrograms(t *testing.T) {
 	exe := native(t)

@@ -260,9 +260,9 @@ func (g *guest) printStats(w io.Writer, r *engine.Outcome) {
 	if g.request.Resume != nil {
 		executed -= g.request.Resume.Instructions()
 	}
-	fmt.Fprintf(w, "instructions=%d references=%d traced=%t analysis_seconds=%.6f seconds=%.6f mips=%.1f mrefs=%.1f threads=%d memory_bytes=%d status=%d signal=%d\n",
+	fmt.Fprintf(w, "instructions=%d references=%d traced=%t analysis_seconds=%.6f seconds=%.6f mips=%.1f mrefs=%.1f threads=%d unrecorded_processes=%d memory_bytes=%d status=%d signal=%d\n",
 		r.Instructions, r.Accesses, g.trace, g.analysis.Seconds(), seconds, float64(executed)/seconds/1e6, float64(r.Accesses)/seconds/1e6,
-		r.Threads, r.MemoryPeak, r.ExitCode, r.Signal)
+		r.Threads, r.Processes, r.MemoryPeak, r.ExitCode, r.Signal)
 }
 
 // failing prints what kept Presage from running the program, and returns the status

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"presage/perf/engine"
+	"presage/perf/objfile"
 	"presage/perf/trace"
 )
 
@@ -54,35 +55,57 @@ func TestBehaviour(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := compile(t, string(source), flags...)
-			sameAsPlain(t, f.Path, []string{"20"}, "")
-			input := engine.Request{Args: []string{"20"}}
-			d, err := Engine{}.Discover(t.Context(), f, input)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var runs []*observed
-			for _, e := range []Engine{{}, {}, {singly: true}} {
-				o := new(observed)
-				r := input
-				r.Plan, r.Sink = d.Plan, trace.NewDirect(o)
-				out, err := e.Run(t.Context(), f, r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if out.Instructions != d.Outcome.Instructions || out.UnplannedRefs != 0 {
-					t.Errorf("%+v, discovered %+v", *out, *d.Outcome)
-				}
-				runs = append(runs, o)
-			}
-			if !runs[0].equal(runs[1]) || !slices.Equal(runs[0].starts, runs[1].starts) {
-				t.Error("two runs differ")
-			}
-			if !runs[0].equal(runs[2]) {
-				t.Errorf("%d accesses and %d blocks, %d and %d with loops recorded singly", len(runs[0].accesses), len(runs[0].blocks), len(runs[2].accesses), len(runs[2].blocks))
-			}
+			behaves(t, compile(t, string(source), flags...), "20")
 		})
 	}
+	t.Run("loaded.cc", func(t *testing.T) {
+		t.Parallel()
+		library := filepath.Join(t.TempDir(), "loaded.so")
+		compileTo(t, library, "-O2", "-shared", "-fPIC", "-DLIBRARY", "testdata/loaded.cc")
+		program := filepath.Join(t.TempDir(), "loaded")
+		compileTo(t, program, "-O2", "testdata/loaded.cc", "-ldl")
+		want := "12: a multiple of three (12)\n13: 19.5\n14: out of range\n15: a multiple of three (15)\n"
+		if got := plainly(t, program, []string{"40", library}, ""); !strings.Contains(got.output, want) || !strings.HasSuffix(got.output, "39: 12.5 is too much\n0 left\n") {
+			t.Errorf("the program itself: %+v", got)
+		}
+		found := behaves(t, open(t, program), "40", library)
+		if !slices.ContainsFunc(found.Modules, func(m engine.Module) bool { return m.Path == library }) {
+			t.Errorf("the library is not among the modules %+v", found.Modules)
+		}
+	})
+}
+
+// behaves compares a program with a plain run, and its traces with each other. It
+// returns what a run discovers.
+func behaves(t *testing.T, f *objfile.File, args ...string) *engine.Discovery {
+	t.Helper()
+	sameAsPlain(t, f.Path, args, "")
+	input := engine.Request{Args: args}
+	d, err := Engine{}.Discover(t.Context(), f, input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []*observed
+	for _, e := range []Engine{{}, {}, {singly: true}} {
+		o := new(observed)
+		r := input
+		r.Plan, r.Sink = d.Plan, trace.NewDirect(o)
+		out, err := e.Run(t.Context(), f, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Instructions != d.Outcome.Instructions || out.UnplannedRefs != 0 {
+			t.Errorf("%+v, discovered %+v", *out, *d.Outcome)
+		}
+		runs = append(runs, o)
+	}
+	if !runs[0].equal(runs[1]) || !slices.Equal(runs[0].starts, runs[1].starts) {
+		t.Error("two runs differ")
+	}
+	if !runs[0].equal(runs[2]) {
+		t.Errorf("%d accesses and %d blocks, %d and %d with loops recorded singly", len(runs[0].accesses), len(runs[0].blocks), len(runs[2].accesses), len(runs[2].blocks))
+	}
+	return d
 }
 
 // TestConfined checks what a confined program cannot do.

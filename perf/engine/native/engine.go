@@ -15,8 +15,8 @@
 // random bytes. What it reads from the system's files is not.
 //
 // Not modelled: memory that the kernel accesses on the program's behalf; the
-// programs that it starts, which run unrecorded. A program that replaces itself (exec) is
-// followed.
+// processes that it starts, which run unrecorded and are counted. A program that
+// replaces itself (exec) is followed.
 package native
 
 import (
@@ -29,8 +29,9 @@ import (
 )
 
 // Version is raised with every change that alters an address or a count in the
-// trace of any program, which invalidates earlier recordings.
-const Version = 2
+// trace of any program, or what the outcome of its run says about it, which
+// invalidates earlier recordings.
+const Version = 3
 
 const name = "native"
 

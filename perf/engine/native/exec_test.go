@@ -185,3 +185,38 @@ func TestExecRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestProcesses counts the processes that a program starts, which are not recorded,
+// whatever the system call, and neither its threads nor what processes start.
+func TestProcesses(t *testing.T) {
+	f := compileAs(t, "processes.c", "-O1", "-pthread")
+	const each = 1000 // stores of a process
+	base := uint64(0)
+	for _, c := range []struct {
+		how  string
+		want int
+	}{{"", 0}, {"f", 1}, {"v", 1}, {"s", 1}, {"c", 1}, {"q", 1}, {"g", 1}, {"t", 0}, {"ftvscg", 5}} {
+		for _, free := range []bool{false, true} {
+			input := engine.Request{Args: []string{"1000", c.how}, FreeThreads: free}
+			found, err := Engine{}.Discover(t.Context(), f, input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := input
+			r.Plan, r.Sink = found.Plan, trace.NewDirect()
+			out, err := Engine{}.Run(t.Context(), f, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.ExitCode != 0 || out.Processes != c.want || found.Outcome.Processes != c.want || (out.Unrecorded() == "") != (c.want == 0) {
+				t.Errorf("%q, free %v: %d processes, %d in the run before, %q, exit status %d, want %d", c.how, free, out.Processes, found.Outcome.Processes, out.Unrecorded(), out.ExitCode, c.want)
+			}
+			if base == 0 {
+				base = out.Accesses
+			}
+			if c.how == "f" && out.Accesses > base+10*each {
+				t.Errorf("%d accesses, %d without another process, whose own %d should be missing", out.Accesses, base, 10*each)
+			}
+		}
+	}
+}

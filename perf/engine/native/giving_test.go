@@ -77,10 +77,7 @@ func TestLeftAllocators(t *testing.T) {
 		t.Skip("slow under the race detector; the traced processes, their engine and its threads run in other tests, too")
 	}
 	out := filepath.Join(t.TempDir(), "left")
-	flags := []string{"-O1", "-g", "-fno-asynchronous-unwind-tables", "-fno-exceptions", "-Wno-alloc-size-larger-than", "-o", out, "testdata/left.cc"}
-	if text, err := exec.Command(oracle.Need(t, "g++"), flags...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	compileTo(t, out, "-O1", "-g", "-fno-asynchronous-unwind-tables", "-fno-exceptions", "-Wno-alloc-size-larger-than", "testdata/left.cc")
 	// Debugging information has call frames, too.
 	if text, err := exec.Command(oracle.Need(t, "objcopy"), "--remove-section", ".debug_frame", out).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)

@@ -495,7 +495,7 @@ func (m *machine) result(start time.Time) (out *engine.Outcome, err error) {
 		slices.Sort(o.Unplanned)
 		o.Unplanned = slices.Compact(o.Unplanned)
 	}
-	o.Threads, o.FreeThreads = m.created, m.parallel
+	o.Threads, o.FreeThreads, o.Processes = m.created, m.parallel, m.child.started
 	if rd.flow != nil {
 		o.Flow, err = rd.flow.result()
 	}

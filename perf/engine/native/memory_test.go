@@ -24,10 +24,7 @@ import (
 func memoryProgram(t *testing.T, flags ...string) *objfile.File {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "memory")
-	flags = append(flags, "-g", "-std=c++17", "-pthread", "-Wno-alloc-size-larger-than", "-o", out, "testdata/memory.cc")
-	if text, err := exec.Command(oracle.Need(t, "g++"), flags...).CombinedOutput(); err != nil {
-		t.Fatalf("g++ %s: %v\n%s", strings.Join(flags, " "), err, text)
-	}
+	compileTo(t, out, append(flags, "-g", "-std=c++17", "-pthread", "-Wno-alloc-size-larger-than", "testdata/memory.cc")...)
 	return open(t, out)
 }
 

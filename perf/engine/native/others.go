@@ -26,6 +26,7 @@ type others struct {
 	foreign map[int]bool            // processes
 	threads map[int]bool            // of the program, but for the first
 	created int                     // the last one that a system call created, and that waits to be released
+	started int                     // processes that the program itself has started
 }
 
 // waitFor returns the next status of a thread, and looks after other threads and
@@ -149,6 +150,7 @@ func (c *child) happened(pid, cause int) error {
 // release lets a new process, which shares nothing but perhaps memory with the
 // program, run the program's own code from where it was created.
 func (c *child) release(pid int) error {
+	c.started++
 	status, err := c.waitFor(pid)
 	if err != nil || !status.Stopped() {
 		return err

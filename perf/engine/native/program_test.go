@@ -54,3 +54,11 @@ func compile(t testing.TB, source string, flags ...string) *objfile.File {
 	}
 	return open(t, out)
 }
+
+// compileTo builds a C++ program or library with g++.
+func compileTo(t testing.TB, out string, flags ...string) {
+	t.Helper()
+	if text, err := exec.Command(oracle.Need(t, "g++"), append(flags, "-o", out)...).CombinedOutput(); err != nil {
+		t.Fatalf("g++ %s: %v\n%s", strings.Join(flags, " "), err, text)
+	}
+}

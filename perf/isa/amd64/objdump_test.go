@@ -147,7 +147,6 @@ func (a *tally) compare(l line, code []byte) {
 		a.skipped++
 		return
 	}
-	a.total++
 	if l.code[0] == 0x9b && len(l.code) > 1 { // fwait is an instruction of its own
 		l.code, code = l.code[1:], code[1:]
 		switch name {
@@ -172,15 +171,13 @@ func (a *tally) compare(l line, code []byte) {
 		operands = nil
 	}
 	in, err := Decode(code)
-	if peculiar(&in, name, operands) {
+	undefined := err != nil && strings.HasPrefix(l.text, "rex") && l.code[1]&0xfe == 0xc4 // REX before VEX
+	if undefined || peculiar(&in, name, operands) {
 		a.skipped++
 		return
 	}
+	a.total++
 	if err != nil {
-		if strings.HasPrefix(l.text, "rex") && l.code[1]&0xfe == 0xc4 { // REX before VEX is undefined
-			a.skipped++
-			return
-		}
 		a.fail("undecoded", l, err.Error())
 		return
 	}
