@@ -116,7 +116,8 @@ type Module struct {
 }
 
 // Moded is an engine that can execute programs in several ways, such as by
-// interpretation and by translation, all with the same results.
+// interpretation and by translation, all with the same results, unless a mode keeps the
+// program from something that it would have done.
 type Moded interface {
 	Engine
 	Modes() []string // the names, excluding the engine's automatic choice

@@ -18,7 +18,7 @@ import (
 
 // Runner returns what runs the program with the inputs in, as often as asked.
 func (p *Program) Runner(in Inputs, stdout, stderr io.Writer) (engine.Runner, error) {
-	e, err := engines.For(p.File)
+	e, err := in.choice().Engine(p.File)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", in.Command(), err)
 	}
@@ -40,9 +40,9 @@ func (in *Inputs) request() engine.Request {
 	return r
 }
 
-// identity returns which engine runs the program.
-func (p *Program) identity() (engine.Identity, error) {
-	e, err := engines.For(p.File)
+// identity returns which engine runs the program, as it is chosen.
+func (p *Program) identity(choice engines.Choice) (engine.Identity, error) {
+	e, err := choice.Engine(p.File)
 	if err != nil {
 		return engine.Identity{}, fmt.Errorf("perf: %s: %w", p.Name, err)
 	}

@@ -7,8 +7,8 @@ import (
 	"presage/perf/engine/engines"
 )
 
-// Layout returns where the engine places the program's memory, or nil if the
-// engine does not say.
+// Layout returns where the program's default engine places its memory, or nil if that
+// does not say. Neither it nor what engines tell depends on modes and processors.
 func (p *Program) Layout() (*engine.Layout, error) {
 	e, err := engines.For(p.File)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"presage/perf/engine"
-	"presage/perf/engine/engines"
 	"presage/perf/objfile"
 	"presage/perf/store"
 )
@@ -66,7 +65,7 @@ func (p *Program) Loaded(ctx context.Context, in Inputs, opt RunOptions) (Loaded
 	if p.File.Interpreter == "" {
 		return Loaded{p, in}, nil
 	}
-	e, err := engines.For(p.File)
+	e, err := in.choice().Engine(p.File)
 	if err != nil {
 		return Loaded{}, fmt.Errorf("perf: %s: %w", in.Command(), err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"presage/perf/campaign"
 	"presage/perf/engine"
+	"presage/perf/engine/engines"
 	"presage/perf/progress"
 	"presage/perf/store"
 )
@@ -43,6 +44,17 @@ type RunOptions struct {
 	// of in turns: faster on several processors, but two runs may differ, which a
 	// warning of each result says.
 	FreeThreads bool
+	// Engine chooses how the program is executed: "" or "auto" for the engine that its
+	// executable has; of a riscv64 program "interp" or "jit", whose results are the
+	// same; of a native program "confined", which keeps it from the user's files, the
+	// network and other processes. Otherwise a native program has the user's rights.
+	// Runs that the results lead to, such as those that predictions make of a profiled
+	// program, are executed in the same way.
+	Engine string
+	// CPU is the processor that a native program sees, so that libraries choose the
+	// routines that they would there: "x86-64-v2", "x86-64-v3" or "x86-64-v4"; "": the
+	// one that there is.
+	CPU string
 
 	// Store keeps the results; nil: the default store.
 	Store *store.Store
@@ -86,7 +98,15 @@ type Inputs struct {
 	MemoryBytes     uint64 `json:",omitempty"`
 	StackBytes      uint64 `json:",omitempty"`
 	FreeThreads     bool   `json:",omitempty"`
+
+	// Mode is RunOptions.Engine, "" for the default engine. A confined program may be
+	// refused what it reads otherwise, and go another way.
+	Mode string `json:",omitempty"`
+	CPU  string `json:",omitempty"`
 }
+
+// choice returns which engine runs the program, and how.
+func (in *Inputs) choice() engines.Choice { return engines.Choice{Name: in.Mode, CPU: in.CPU} }
 
 // Options returns options that give a run these inputs, but for its arguments: see
 // Program.InputsOf.
@@ -94,7 +114,7 @@ func (in *Inputs) Options() RunOptions {
 	return RunOptions{
 		Env: in.Env, Stdin: in.Stdin, Folders: in.Folders,
 		MaxInstructions: in.MaxInstructions, MemoryBytes: in.MemoryBytes, StackBytes: in.StackBytes,
-		FreeThreads: in.FreeThreads,
+		FreeThreads: in.FreeThreads, Engine: in.Mode, CPU: in.CPU,
 	}
 }
 
@@ -179,14 +199,18 @@ func (p *Program) InputsOf(args []string, opt RunOptions) (Inputs, error) {
 }
 
 func (p *Program) inputsOf(at Invocation, opt RunOptions) (Inputs, error) {
-	id, err := p.identity()
+	choice, err := engines.Choice{Name: opt.Engine, CPU: opt.CPU}.Least(p.File)
+	if err != nil {
+		return Inputs{}, fmt.Errorf("perf: %s: %w", p.Name, err)
+	}
+	id, err := p.identity(choice)
 	if err != nil {
 		return Inputs{}, err
 	}
 	in := Inputs{
 		Engine: id, Program: p.File.SHA256, Name: p.Name, Args: at.Args, Env: opt.Env, Stdin: at.Stdin,
 		Folders: at.Folders, MaxInstructions: opt.MaxInstructions, MemoryBytes: opt.MemoryBytes, StackBytes: opt.StackBytes,
-		FreeThreads: opt.FreeThreads,
+		FreeThreads: opt.FreeThreads, Mode: choice.Name, CPU: choice.CPU,
 	}
 	for _, folder := range at.Folders {
 		files, err := fingerprints(folder.Host)

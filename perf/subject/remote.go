@@ -114,7 +114,7 @@ func (r *Remote) Open(st *store.Store) (*Program, error) {
 	if prog.File.SHA256 != in.Program {
 		return nil, fmt.Errorf("perf: %s is not the executable of the job: SHA-256 %s, want %s", prog.File.Path, prog.File.SHA256, in.Program)
 	}
-	id, err := prog.identity()
+	id, err := prog.identity(in.choice())
 	if err != nil {
 		return nil, err
 	}

@@ -142,7 +142,7 @@ func (a *advising) predicted(cmd *cobra.Command, dir string, m *machine.Machine)
 	case len(a.at.points) == 0:
 		return nil, errors.New("no sizes: give them with --at, such as --at n=60,80")
 	case a.run.changed():
-		return nil, errors.New("PROFILES have their own arguments: --args, --env, --stdin, --dir and --max-instructions go with a PROGRAM")
+		return nil, errors.New("PROFILES have their own arguments: --args, --env, --stdin, --dir, --max-instructions, --threads, --engine and --cpu go with a PROGRAM")
 	}
 	runs, err := locality.LoadRuns(dir)
 	if err != nil {

@@ -202,7 +202,7 @@ func (e *explanation) of(cmd *cobra.Command, path string) (dataframe.DataFrame, 
 	case len(e.at.points) == 0:
 		return none, errors.New("no sizes: give them with --at, such as --at n=60,80")
 	case e.run.changed():
-		return none, errors.New("PROFILES have their own arguments: --args, --env, --stdin, --dir and --max-instructions go with a PROGRAM")
+		return none, errors.New("PROFILES have their own arguments: --args, --env, --stdin, --dir, --max-instructions, --threads, --engine and --cpu go with a PROGRAM")
 	}
 	runs, err := locality.LoadRuns(path)
 	if err != nil {

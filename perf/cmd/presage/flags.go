@@ -135,8 +135,8 @@ type runFlags struct {
 	dirs  []string
 	stdin string
 
-	threads string
-	quiet   bool
+	execution
+	quiet bool
 }
 
 func (r *runFlags) register(cmd *cobra.Command) {
@@ -148,41 +148,23 @@ func (r *runFlags) register(cmd *cobra.Command) {
 	f.Uint64Var(&r.opt.StackBytes, "stack-bytes", 0, fmt.Sprintf("size of the program's stack in bytes (default %d)", engine.DefaultStack))
 	f.StringArrayVar(&r.dirs, "dir", nil, "folder that the program may read, GUEST=HOST, {name} in HOST standing for a parameter; repeat for more (default none)")
 	f.StringVar(&r.stdin, "stdin", "", "file that the program reads as its standard input, {name} standing for a parameter (default empty)")
-	f.StringVar(&r.threads, "threads", inTurns, threadsHelp)
+	r.execution.register(cmd)
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
-}
-
-// The values of --threads.
-const (
-	inTurns = "turns"
-	freely  = "free"
-
-	threadsHelp = "how the threads of an x86-64 program run: turns, one at a time in a fixed order, the same in every run; or free, at the same time, which is faster on several processors, but two runs may differ; not with --carriers, nor where parts of a run are recorded"
-)
-
-// freeThreads reports whether a value of --threads lets threads run at the same time.
-func freeThreads(value string) (bool, error) {
-	switch value {
-	case inTurns, "":
-		return false, nil
-	case freely:
-		return true, nil
-	}
-	return false, fmt.Errorf("--threads %q: want %s or %s", value, inTurns, freely)
 }
 
 // changed reports whether any flag is set that affects the program's behaviour.
 func (r *runFlags) changed() bool {
-	return r.opt.Args != "" || r.stdin != "" || len(r.dirs)+len(r.opt.Env) > 0 || r.opt.MaxInstructions != 0 || r.opt.MemoryBytes != 0 || r.opt.StackBytes != 0 || r.threads != inTurns && r.threads != ""
+	return r.opt.Args != "" || r.stdin != "" || len(r.dirs)+len(r.opt.Env) > 0 || r.opt.MaxInstructions != 0 || r.opt.MemoryBytes != 0 || r.opt.StackBytes != 0 || r.execution.changed()
 }
 
 // options returns the options with progress on standard error.
 func (r *runFlags) options() (perf.RunOptions, error) {
 	opt := r.opt
 	var err error
-	if opt.FreeThreads, err = freeThreads(r.threads); err != nil {
+	if opt.FreeThreads, err = r.free(); err != nil {
 		return opt, err
 	}
+	opt.Engine, opt.CPU = r.engine, r.cpu
 	for _, dir := range r.dirs {
 		guest, host, ok := strings.Cut(dir, "=")
 		if !ok || !path.IsAbs(guest) {

@@ -2,11 +2,13 @@ package main
 
 import "strings"
 
-// limitNames are limits as the libraries' messages name them, each with its flag.
+// limitNames are limits, and choices of engines, as the libraries' messages name them,
+// each with its flag.
 var limitNames = []string{
 	"Memory is", "--memory is", "half of Memory", "half of --memory", "(Memory)", "(--memory)", "raise Memory", "raise --memory",
 	"instruction limit reached", "instruction limit reached (--max-instructions)",
 	"no granted folder holds it", "no granted folder holds it (--dir)",
+	`engine "`, `--engine "`, `processor "`, `--cpu "`,
 }
 
 // A message of a library is replaced by one that names flags in place of fields: by

@@ -107,7 +107,7 @@ func (p *phaseFlags) vectors(cmd *cobra.Command, path string) (*perf.Phases, err
 	}
 	if info.Mode().IsRegular() && !isELF(path) {
 		if p.interval != 0 || len(p.at.points) > 0 || p.run.changed() {
-			return nil, fmt.Errorf("%s holds vectors: --interval, --at, --args, --stdin, --dir, --env and --max-instructions are those of the run that made them", path)
+			return nil, fmt.Errorf("%s holds vectors: --interval, --at, --args, --stdin, --dir, --env, --max-instructions, --threads, --engine and --cpu are those of the run that made them", path)
 		}
 		return phase.ReadVectors(path)
 	}

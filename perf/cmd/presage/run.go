@@ -15,7 +15,6 @@ import (
 
 	"presage/perf"
 	"presage/perf/engine"
-	"presage/perf/engine/engines"
 	"presage/perf/store"
 	"presage/perf/trace"
 )
@@ -34,10 +33,9 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 
 // guest holds the flags of presage run.
 type guest struct {
-	request  engine.Request
-	dirs     dirFlag
-	engine   string // name
-	cpu      string // name; empty: the engine's default
+	request engine.Request
+	dirs    dirFlag
+	execution
 	trace    bool
 	stats    bool
 	snapshot string // file
@@ -45,7 +43,6 @@ type guest struct {
 	resume   string // file
 	timeout  time.Duration
 	quota    uint64
-	threads  string        // turns or free
 	analysis time.Duration // taken by --trace to find what to record
 }
 
@@ -87,8 +84,6 @@ allowed to open are listed.`,
 	cmd.SetFlagErrorFunc(g.failing)
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.StringVar(&g.engine, "engine", "auto", "how to execute: auto, or for riscv64 programs interp (interpreter) or jit (just-in-time compiler), for x86-64 programs confined (see above)")
-	f.StringVar(&g.cpu, "cpu", "", "processor that an x86-64 program sees: x86-64-v2, x86-64-v3 or x86-64-v4 (default: the one that there is)")
 	f.BoolVar(&g.trace, "trace", false, "record every memory reference, and discard the records")
 	f.BoolVar(&g.stats, "stats", false, "at the end, write a key=value line about the run to standard error")
 	f.StringArrayVar(&g.request.Env, "env", nil, "environment of the program, NAME=value; repeat for more (default none)")
@@ -101,7 +96,7 @@ allowed to open are listed.`,
 	f.Uint64Var(&g.request.OutputLimit, "output-limit", 0, "stop when the program has written more bytes than that to its output; 0: no limit")
 	f.Uint64Var(&g.quota, "quota", engine.DefaultQuota, "most bytes that the program may write into each granted folder")
 	f.DurationVar(&g.timeout, "timeout", 0, "stop after this long, such as 90s or 10m; 0: no limit")
-	f.StringVar(&g.threads, "threads", inTurns, threadsHelp)
+	g.execution.register(cmd)
 	f.Uint64Var(&g.request.Seed, "seed", 0, "seed of the program's random numbers")
 	f.StringVar(&g.snapshot, "snapshot", "", "file for a snapshot of the program's state; the run continues after it")
 	f.Uint64Var(&g.at, "snapshot-at", 0, "take the snapshot after this many instructions")
@@ -142,13 +137,7 @@ func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
 	if err != nil {
 		return err
 	}
-	e, err := engines.Named(prog.File, g.engine)
-	if unknown := new(engines.UnknownError); errors.As(err, &unknown) {
-		return fmt.Errorf("--%w", unknown) // begins with the flag's name
-	}
-	if err == nil && g.cpu != "" {
-		e, err = onCPU(e, g.cpu)
-	}
+	e, err := g.choice().Engine(prog.File)
 	if err != nil {
 		return err
 	}
@@ -163,7 +152,7 @@ func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
 	if err := g.snapshots(e); err != nil {
 		return err
 	}
-	if g.request.FreeThreads, err = freeThreads(g.threads); err != nil {
+	if g.request.FreeThreads, err = g.free(); err != nil {
 		return err
 	}
 	g.request.Args, g.request.Grants = args, g.dirs.grants
@@ -182,19 +171,6 @@ func (g *guest) run(cmd *cobra.Command, path string, args []string) error {
 		g.printStats(cmd.ErrOrStderr(), res)
 	}
 	return g.ending(cmd, res, err)
-}
-
-// onCPU returns the engine that shows programs a processor.
-func onCPU(e engine.Engine, name string) (engine.Engine, error) {
-	chooser, ok := e.(engine.CPUChooser)
-	if !ok {
-		return nil, fmt.Errorf("--cpu: the engine %v emulates one processor only", e.Identity())
-	}
-	e, err := chooser.OnCPU(name)
-	if err != nil {
-		return nil, fmt.Errorf("--cpu: %w", err)
-	}
-	return e, nil
 }
 
 // execute runs the program. The engine cannot be interrupted while it reads the

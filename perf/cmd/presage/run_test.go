@@ -97,7 +97,7 @@ func TestRun(t *testing.T) {
 		{args: []string{edges, "deep", "12000"}, status: 139, stderr: `presage: rv64: stack overflow: store of .* below the stack of 8388608 bytes \(--stack\).*` + "\n(\tcalled from deep.*\n)+"},
 		{args: []string{"--stack", "67108864", edges, "deep", "12000"}, stdout: "ok\n"},
 		{args: []string{edges, "open", "/data/mesh"}, status: 1, stderr: "presage: /data/mesh could not be opened: no granted folder holds it .--dir.\n"},
-		{args: []string{"--engine", "vm", guestFolder, "exit", "0"}, status: 125, stderr: `presage: --engine "vm": want auto, interp or jit` + "\n"},
+		{args: []string{"--engine", "vm", guestFolder, "exit", "0"}, status: 125, stderr: `presage: --engine "vm": want auto, interp or jit, as the program is for riscv64` + "\n"},
 		{args: []string{"--dir", "in=x", guestFolder}, status: 125, stderr: "presage: invalid argument .* want an absolute path .*\n"},
 		{args: []string{"--snapshot", out + "/s", "--snapshot-at", "1000000000000", guestFolder, "exit", "7"}, status: 7, stderr: "presage: no snapshot was taken: the program ended after .*\n"},
 		{args: []string{"--resume", "run.go", guestFolder, "exit", "0"}, status: 125, stderr: "presage: run.go: .*unusable snapshot\n"},

@@ -6,6 +6,7 @@ package engines
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"presage/perf/engine"
@@ -20,12 +21,70 @@ func all() []engine.Engine { return []engine.Engine{rv64.Engine{}, native.Engine
 // Auto names an executable's default engine.
 const Auto = "auto"
 
+// Names returns the names that choose an engine of some executable: Auto, and all modes.
+func Names() []string {
+	names := []string{Auto}
+	for _, e := range all() {
+		if m, ok := e.(engine.Moded); ok {
+			names = append(names, m.Modes()...)
+		}
+	}
+	return names
+}
+
+// CPUs returns the names of processors that engines can show to programs.
+func CPUs() []string {
+	var names []string
+	for _, e := range all() {
+		if c, ok := e.(engine.CPUChooser); ok {
+			names = append(names, c.CPUs()...)
+		}
+	}
+	return names
+}
+
 // For returns the default engine of f.
 func For(f *objfile.File) (engine.Engine, error) { return choose(all(), f) }
 
-// Named returns the engine for f called name: Auto or "" for the default engine,
-// the name of an engine, or the name of a mode of the default engine.
-func Named(f *objfile.File, name string) (engine.Engine, error) { return named(all(), f, name) }
+// Choice says how an executable is run. The zero Choice is its default engine, as that
+// runs it by itself.
+type Choice struct {
+	// Name is Auto or "" for the default engine, the name of an engine, or the name of
+	// a mode of the default engine.
+	Name string
+	// CPU is the processor that the program sees, one of engine.CPUChooser's; "": the
+	// engine's default.
+	CPU string
+}
+
+// Engine returns the engine for f that is chosen. A name that none for f has is an
+// *UnknownError.
+func (c Choice) Engine(f *objfile.File) (engine.Engine, error) { return c.of(all(), f) }
+
+// Least returns the Choice without a Name if that is the default engine's, so that two
+// choices of the same are equal.
+func (c Choice) Least(f *objfile.File) (Choice, error) {
+	first, err := For(f)
+	if err == nil && (c.Name == Auto || c.Name == first.Identity().Name) {
+		c.Name = ""
+	}
+	return c, err
+}
+
+func (c Choice) of(list []engine.Engine, f *objfile.File) (engine.Engine, error) {
+	e, err := named(list, f, c.Name)
+	if err != nil || c.CPU == "" {
+		return e, err
+	}
+	chooser, ok := e.(engine.CPUChooser)
+	if !ok {
+		return nil, fmt.Errorf("processor %q: the engine %v has one processor only", c.CPU, e.Identity())
+	}
+	if cpus := chooser.CPUs(); !slices.Contains(cpus, c.CPU) {
+		return nil, &UnknownError{What: "processor", Name: c.CPU, Names: cpus}
+	}
+	return chooser.OnCPU(c.CPU)
+}
 
 func choose(list []engine.Engine, f *objfile.File) (engine.Engine, error) {
 	var reasons []error
@@ -65,19 +124,29 @@ func named(list []engine.Engine, f *objfile.File, name string) (engine.Engine, e
 			names = append(names, id.Name)
 		}
 	}
-	return nil, &UnknownError{Name: name, Names: names}
+	unknown := &UnknownError{What: "engine", Name: name, Names: names}
+	if f.Target != nil {
+		unknown.Target = f.Target.Name
+	}
+	return nil, unknown
 }
 
-// UnknownError means that no engine has the given name.
+// UnknownError means that no engine, or no processor of the engine, has the given name.
 type UnknownError struct {
-	Name  string
-	Names []string // the valid names
+	What   string // engine or processor
+	Name   string
+	Names  []string // the valid names
+	Target string   // of the executable, if the names depend on it
 }
 
 func (e *UnknownError) Error() string {
-	last := len(e.Names) - 1
-	if last == 0 {
-		return fmt.Sprintf("engine %q: want %s", e.Name, e.Names[0])
+	list := e.Names[0]
+	if last := len(e.Names) - 1; last > 0 {
+		list = strings.Join(e.Names[:last], ", ") + " or " + e.Names[last]
 	}
-	return fmt.Sprintf("engine %q: want %s or %s", e.Name, strings.Join(e.Names[:last], ", "), e.Names[last])
+	text := fmt.Sprintf("%s %q: want %s", e.What, e.Name, list)
+	if e.Target != "" {
+		text += ", as the program is for " + e.Target
+	}
+	return text
 }

@@ -43,6 +43,40 @@ func (m moded) InMode(name string) (engine.Engine, error) {
 	return stub{m.name + "/" + name, m.entry}, nil
 }
 
+// choosing is a stub with two processors.
+type choosing struct{ stub }
+
+func (choosing) CPUs() []string { return []string{"old", "new"} }
+
+func (c choosing) OnCPU(name string) (engine.Engine, error) {
+	return stub{c.name + "-" + name, c.entry}, nil
+}
+
+func TestCPU(t *testing.T) {
+	list := []engine.Engine{stub{"a", 1}, choosing{stub{"b", 2}}}
+	for _, c := range []struct {
+		entry     uint64
+		cpu, want string // name of the engine, or the error
+	}{
+		{1, "", "a"},
+		{1, "old", `processor "old": the engine a@1 has one processor only`},
+		{2, "", "b"},
+		{2, "old", "b-old"},
+		{2, "older", `processor "older": want old or new`},
+	} {
+		e, err := Choice{CPU: c.cpu}.of(list, &objfile.File{Entry: c.entry})
+		got := ""
+		if err == nil {
+			got = e.Identity().Name
+		} else {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("processor %q for entry %d: %s, want %s", c.cpu, c.entry, got, c.want)
+		}
+	}
+}
+
 func TestNamed(t *testing.T) {
 	list := []engine.Engine{stub{"a", 1}, moded{stub{"b", 2}}, stub{"c", 2}}
 	for _, c := range []struct {
@@ -82,10 +116,17 @@ func TestAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"", Auto, "interp", "jit", e.Identity().Name} {
-		got, err := Named(f, name)
+		got, err := Choice{Name: name}.Engine(f)
 		if err != nil || got.Identity() != e.Identity() {
-			t.Errorf("Named(%q) = %v, %v", name, got, err)
+			t.Errorf("engine %q: %v, %v", name, got, err)
 		}
+		least, err := Choice{Name: name}.Least(f)
+		if want := map[string]string{"interp": "interp", "jit": "jit"}[name]; err != nil || least.Name != want {
+			t.Errorf("engine %q is %q in short, error %v; want %q", name, least.Name, err, want)
+		}
+	}
+	if got := strings.Join(append(Names(), CPUs()...), " "); got != "auto interp jit confined x86-64-v2 x86-64-v3 x86-64-v4" {
+		t.Errorf("names of engines and processors: %s", got)
 	}
 	names := make(map[string]bool)
 	numbered := 0
