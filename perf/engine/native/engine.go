@@ -53,6 +53,8 @@ type Engine struct {
 
 	singly bool // record every iteration of a loop and join no blocks: for tests
 
+	landlock int // the latest version of Landlock that is used, 0: that of the kernel: for tests
+
 	stopping bool // calls of allocators stop the program instead of being recorded: for tests
 }
 

@@ -43,7 +43,8 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 		return nil, nil, err
 	}
 	m := newMachine(ctx, f, r, discover)
-	m.confined, m.singly, m.stopping, m.hide, m.name = e.Confined, e.singly, e.stopping, hidden(e.CPU), e.Identity().Name
+	m.confined, m.landlock = e.Confined, e.landlock
+	m.singly, m.stopping, m.hide, m.name = e.singly, e.stopping, hidden(e.CPU), e.Identity().Name
 	m.joining = m.mayJoin()
 	done := make(chan struct{})
 	go func() {
