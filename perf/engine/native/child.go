@@ -67,12 +67,17 @@ func launch(path string, r *engine.Request, stdio [3]*os.File, buffers int, boun
 	if errno != 0 {
 		return nil, fmt.Errorf("native: the system does not let addresses be fixed (personality): %w", errno)
 	}
+	dir := "" // that of the engine
+	if len(r.Grants) > 0 {
+		dir = r.Grants[0].Host
+	}
 	files := []uintptr{stdio[0].Fd(), stdio[1].Fd(), stdio[2].Fd(), program.Fd(), uintptr(begun.memfd)}
 	if bounds != nil {
 		files = append(files, uintptr(bounds.rules))
 	}
 	argv := append([]string{filepath.Base(path)}, r.Args...)
 	pid, err := syscall.ForkExec(programPath, argv, &syscall.ProcAttr{
+		Dir:   dir,
 		Env:   r.Env,
 		Files: files,
 		Sys:   &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL},

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"presage/perf/engine"
 )
 
 // A confined program is kept from everything but its computation, by the kernel and in
@@ -58,8 +60,8 @@ type confinement struct {
 }
 
 // newConfinement returns the rules for a program, given by the path of its executable,
-// by at most version latest of Landlock unless that is 0.
-func newConfinement(program string, latest int) (*confinement, error) {
+// that may read some folders, too, by at most version latest of Landlock unless that is 0.
+func newConfinement(program string, folders []engine.Grant, latest int) (*confinement, error) {
 	const askVersion = 1 // LANDLOCK_CREATE_RULESET_VERSION
 	found, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, askVersion)
 	if errno != 0 || found < 1 {
@@ -76,7 +78,13 @@ func newConfinement(program string, latest int) (*confinement, error) {
 	}
 	b := &confinement{version: version, rules: int(fd)}
 	unix.CloseOnExec(b.rules)
-	if err := b.allowSystem(program); err != nil {
+	err := b.allowSystem(program)
+	for _, g := range folders {
+		if err == nil {
+			err = b.allow(g.Host, landlockRead)
+		}
+	}
+	if err != nil {
 		b.close()
 		return nil, err
 	}
@@ -115,7 +123,8 @@ func (b *confinement) allowSystem(program string) error {
 			return fmt.Errorf("native: confine to %s: %w", pattern, err)
 		}
 		for _, path := range paths {
-			if err := b.allow(path, landlockRead); err != nil {
+			err := b.allow(path, landlockRead)
+			if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, os.ErrPermission) {
 				return err
 			}
 		}
@@ -126,13 +135,9 @@ func (b *confinement) allowSystem(program string) error {
 	return b.allow(program, landlockRead)
 }
 
-// allow adds a rule for the file at a path, or for all that lies beneath a folder. There
-// is none for a path that leads nowhere, or where the user may not go.
+// allow adds a rule for the file at a path, or for all that lies beneath a folder.
 func (b *confinement) allow(path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-		return nil
-	}
 	if err != nil {
 		return fmt.Errorf("native: confine to %s: %w", path, err)
 	}

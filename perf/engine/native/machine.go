@@ -171,7 +171,7 @@ func (m *machine) run(io *stdio) error {
 	var bounds *confinement
 	if m.confined {
 		var err error
-		if bounds, err = newConfinement(m.file.Path, m.landlock); err != nil {
+		if bounds, err = newConfinement(m.file.Path, m.opt.Grants, m.landlock); err != nil {
 			io.started()
 			return err
 		}

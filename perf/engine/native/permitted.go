@@ -102,6 +102,9 @@ func bounded(pid uint32, version int) map[uint32]bound {
 	return calls
 }
 
+// Extended attributes seem to be missing, too, as where a file system has none: programs
+// ask for those of every file that they list.
+
 // newCalls is the number of the first system call that programs expect some kernels not
 // to have (pidfd_send_signal, Linux 5.1): from there on, a denied one seems to be missing.
 const newCalls = 424
@@ -146,7 +149,11 @@ func filterFor(pid uint32, version int) []unix.SockFilter {
 			filter = append(filter, unless(equal, number, 1), allow)
 		}
 	}
-	return append(filter, unless(least, newCalls, 1), do(result, unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)), deny)
+	return append(filter,
+		unless(least, newCalls, 1), do(result, unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)),
+		unless(least, unix.SYS_SETXATTR, 1),
+		unless(least, unix.SYS_FREMOVEXATTR+1, 1), deny, // the numbers of xattr lie together
+		do(result, unix.SECCOMP_RET_ERRNO|uint32(unix.EOPNOTSUPP)))
 }
 
 // filterBytes returns a filter as the kernel reads it.

@@ -25,7 +25,7 @@ static int other, tracer;
 // reached tells that a way out is open: it failed for another reason than that it is
 // denied, or did not fail.
 static void reached(const char *name, long result) {
-	if (result >= 0 || (errno != EPERM && errno != EACCES && errno != ENOSYS))
+	if (result >= 0 || (errno != EPERM && errno != EACCES && errno != ENOSYS && errno != EOPNOTSUPP))
 		printf("%s\n", name);
 }
 
@@ -104,8 +104,14 @@ static void processes(void) {
 		reached(name, of(other, *p, O_RDONLY));
 	}
 	char link[64], to[64];
-	snprintf(link, sizeof link, "/proc/%d/exe", tracer);
-	reached("tracer's exe", readlink(link, to, sizeof to));
+	for (const char **p = (const char *[]){"exe", "cwd", "root", "fd/0", 0}; *p; p++) {
+		char name[64];
+		snprintf(name, sizeof name, "links: %s", *p);
+		snprintf(link, sizeof link, "/proc/%d/%s", tracer, *p);
+		reached(name, readlink(link, to, sizeof to));
+		snprintf(link, sizeof link, "/proc/%d/%s", other, *p);
+		reached(name, readlink(link, to, sizeof to));
+	}
 	snprintf(link, sizeof link, "/proc/%d/root/etc/passwd", tracer);
 	reached("tracer's root", open(link, O_RDONLY));
 	reached("/proc", open("/proc", O_RDONLY | O_DIRECTORY));
