@@ -77,7 +77,6 @@ func newConfinement(program string, folders []engine.Grant, latest int) (*confin
 		return nil, fmt.Errorf("%w: %w", ErrConfine, errno)
 	}
 	b := &confinement{version: version, rules: int(fd)}
-	unix.CloseOnExec(b.rules)
 	err := b.allowSystem(program)
 	for _, g := range folders {
 		if err == nil {
