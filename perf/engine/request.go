@@ -37,7 +37,7 @@ type Request struct {
 
 	// Grants are the host folders in which the program may open files; none: no
 	// files. The first is its working directory, or "/" if there is none. For
-	// engines with CapSandbox.
+	// engines with CapSandbox; others may refuse them, or some of them.
 	Grants []Grant
 
 	// Memory is the size of the program's address space in bytes; 0:

@@ -61,8 +61,10 @@ timers and random numbers depend on nothing outside, so runs are repeatable.
 An x86-64 program, static or dynamically linked, runs on an x86-64 Linux computer
 by itself, not emulated: WITH YOUR RIGHTS. It can read, change and delete your
 files, use the network and start other programs. --engine confined keeps it from
-that: it can read the system's files and its executable, and nothing else. It
-takes none of --dir, --memory, --stack and snapshots.
+that: it can read the system's programs and libraries, its executable, and folders
+that --dir grants at their own paths (--dir /data=/data:dev), write to no file, and
+reach no other process and no network. It takes none of --memory, --stack and
+snapshots, and --dir only when it is confined.
 
 The exit status is the program's, 128 + the number of the signal that killed it
 (139 after a fault, which is reported with routine, line and callers), 130 or 143

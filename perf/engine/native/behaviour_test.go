@@ -108,44 +108,6 @@ func behaves(t *testing.T, f *objfile.File, args ...string) *engine.Discovery {
 	return d
 }
 
-// TestConfined checks what a confined program cannot do.
-func TestConfined(t *testing.T) {
-	f := compile(t, `
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-	int n = 0;
-	if (open(argv[1], O_RDONLY) >= 0) n |= 1;
-	if (open(argv[2], O_WRONLY | O_CREAT, 0600) >= 0) n |= 2;
-	if (socket(AF_INET, SOCK_STREAM, 0) >= 0) n |= 4;
-	int child = fork();
-	if (child == 0) _exit(0);
-	if (child > 0) n |= 8;
-	if (unlink(argv[1]) == 0) n |= 16;
-	if (open("/etc/passwd", O_RDONLY) < 0) n |= 32;
-	return n;
-}`, "-O1")
-	dir := t.TempDir()
-	secret := filepath.Join(dir, "secret")
-	if err := os.WriteFile(secret, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r := engine.Request{Args: []string{secret, filepath.Join(dir, "new")}}
-	out, err := Engine{Confined: true}.Run(t.Context(), f, r)
-	if errors.Is(err, ErrConfine) {
-		t.Skip(err)
-	}
-	if err != nil || out.ExitCode != 0 {
-		t.Errorf("confined: %+v, error %v, want nothing allowed", out, err)
-	}
-	const all = 1 | 2 | 4 | 8 | 16
-	if out, err = (Engine{}).Run(t.Context(), f, r); err != nil || out.ExitCode != all {
-		t.Errorf("not confined: %+v, error %v, want exit status %d", out, err, all)
-	}
-}
-
 // TestLimits checks the limit of the output, reports of progress, and counts of
 // memory.
 func TestLimits(t *testing.T) {

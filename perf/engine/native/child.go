@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"presage/perf/engine"
 )
 
 // child is the program's process with the memory that the engine shares with it.
@@ -32,6 +34,7 @@ type child struct {
 const (
 	fdProgram = 3
 	fdMemory  = 4
+	fdRules   = 5 // of a confined one
 )
 
 // programPath is how the program is executed, so that the path of its file, which
@@ -40,9 +43,9 @@ const programPath = "/proc/self/fd/3"
 
 const addrNoRandomize = 0x0040000
 
-// launch starts a program, stopped before its first instruction. The calling
-// goroutine must be locked to its thread.
-func launch(path string, args, env []string, stdio [3]*os.File, buffers int) (c *child, err error) {
+// launch starts a program, stopped before its first instruction, and confined unless
+// bounds is nil. The calling goroutine must be locked to its thread.
+func launch(path string, r *engine.Request, stdio [3]*os.File, buffers int, bounds *confinement) (c *child, err error) {
 	program, err := openProgram(path)
 	if err != nil {
 		return nil, fmt.Errorf("native: %w", err)
@@ -64,10 +67,19 @@ func launch(path string, args, env []string, stdio [3]*os.File, buffers int) (c 
 	if errno != 0 {
 		return nil, fmt.Errorf("native: the system does not let addresses be fixed (personality): %w", errno)
 	}
-	argv := append([]string{filepath.Base(path)}, args...)
+	dir := "" // that of the engine
+	if len(r.Grants) > 0 {
+		dir = r.Grants[0].Host
+	}
+	files := []uintptr{stdio[0].Fd(), stdio[1].Fd(), stdio[2].Fd(), program.Fd(), uintptr(begun.memfd)}
+	if bounds != nil {
+		files = append(files, uintptr(bounds.rules))
+	}
+	argv := append([]string{filepath.Base(path)}, r.Args...)
 	pid, err := syscall.ForkExec(programPath, argv, &syscall.ProcAttr{
-		Env:   env,
-		Files: []uintptr{stdio[0].Fd(), stdio[1].Fd(), stdio[2].Fd(), program.Fd(), uintptr(begun.memfd)},
+		Dir:   dir,
+		Env:   r.Env,
+		Files: files,
 		Sys:   &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL},
 	})
 	unix.RawSyscall(unix.SYS_PERSONALITY, old, 0, 0)
@@ -78,6 +90,11 @@ func launch(path string, args, env []string, stdio [3]*os.File, buffers int) (c 
 	begun.task = &task{pid: pid}
 	if err := begun.adopt(); err != nil {
 		return nil, err
+	}
+	if bounds != nil {
+		if err := begun.confine(bounds); err != nil {
+			return nil, err
+		}
 	}
 	return begun, nil
 }

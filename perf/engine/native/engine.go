@@ -43,9 +43,13 @@ const capabilities = engine.CapWindows | engine.CapFlow | engine.CapChanges | en
 // read and change the user's files and use the network, unless they are Confined.
 type Engine struct {
 	// Confined keeps the program from writing to files, from reading others than the
-	// system's and its executable, from the network, and from other processes. It
-	// needs the kernel's Landlock (ErrConfine). What a program does within these
-	// bounds is recorded in the same way.
+	// system's, its executable and those in Request.Grants, from the network, and from
+	// other processes. It needs the kernel's Landlock and seccomp (ErrConfine). What a
+	// program does within these bounds is recorded in the same way. README.md says what
+	// they are.
+	//
+	// Grants are of folders at their own paths, to read, with Devices. The first is the
+	// working directory; without grants it is the engine's.
 	Confined bool
 
 	// CPU is the level of the processor that CPUID describes: "x86-64-v2",
@@ -53,6 +57,8 @@ type Engine struct {
 	CPU string
 
 	singly bool // record every iteration of a loop and join no blocks: for tests
+
+	landlock int // the latest version of Landlock that is used, 0: that of the kernel: for tests
 
 	stopping bool // calls of allocators stop the program instead of being recorded: for tests
 }

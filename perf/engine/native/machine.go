@@ -42,6 +42,7 @@ type machine struct {
 	progress chan uint64 // nil: nobody asks
 	reported uint64      // the last count there
 	confined bool
+	landlock int // see Engine
 	hide     features
 	name     string // of the engine
 	singly   bool   // loops are not recorded as such, and no blocks joined
@@ -167,13 +168,16 @@ func newRandom(seed uint64) *rand.ChaCha8 {
 
 // run executes the program from start to end.
 func (m *machine) run(io *stdio) error {
+	var bounds *confinement
 	if m.confined {
-		if err := confine(m.file.Path); err != nil {
+		var err error
+		if bounds, err = newConfinement(m.file.Path, m.opt.Grants, m.landlock); err != nil {
 			io.started()
 			return err
 		}
+		defer bounds.close()
 	}
-	c, err := launch(m.file.Path, m.opt.Args, m.opt.Env, io.child, m.buffers())
+	c, err := launch(m.file.Path, &m.opt, io.child, m.buffers(), bounds)
 	io.started()
 	if err != nil {
 		return err

@@ -15,12 +15,43 @@ import (
 	"presage/perf/trace"
 )
 
-// TestGrants checks that folders are refused with a way out.
+// TestGrants checks that folders are refused with a way out, but to a confined program to
+// read.
 func TestGrants(t *testing.T) {
-	f := compile(t, "int main(void) { return 0; }")
-	_, err := Engine{}.Run(t.Context(), f, engine.Request{Grants: []engine.Grant{{Guest: "/data", Host: t.TempDir()}}})
-	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "leave the folders out") {
-		t.Errorf("%v", err)
+	f := compile(t, `
+#include <fcntl.h>
+int main(void) {
+	return (open("here", O_RDONLY) >= 0) + 2 * (open("here", O_RDWR) >= 0) + 4 * (open("out", O_RDONLY) >= 0) + 8 * (open("new", O_WRONLY | O_CREAT, 0600) >= 0);
+}`)
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
+	for _, path := range []string{filepath.Join(dir, "here"), outside} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		confined bool
+		grant    engine.Grant
+		want     string // in the error
+	}{
+		{false, engine.Grant{Guest: "/data", Host: dir}, "leave the folders out"},
+		{true, engine.Grant{Guest: "/data", Host: dir, Devices: true}, "/data=/data"},
+		{true, engine.Grant{Guest: dir, Host: dir, Devices: true, Write: true}, "leave :rw out"},
+		{true, engine.Grant{Guest: dir, Host: dir}, ":dev"},
+		{true, engine.Grant{Guest: dir, Host: dir, Devices: true}, ""},
+	} {
+		out, err := Engine{Confined: c.confined}.Run(t.Context(), f, engine.Request{Grants: []engine.Grant{c.grant}})
+		switch {
+		case errors.Is(err, ErrConfine):
+			t.Skip(err)
+		case c.want != "" && (!errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%+v: %v", c, err)
+		case c.want == "" && (err != nil || out.ExitCode != 1):
+			t.Errorf("%+v: %+v, error %v, want exit status 1", c, out, err)
+		}
 	}
 }
 

@@ -15,6 +15,28 @@ import (
 
 func supported() error { return nil }
 
+// checkGrants returns an error unless the engine can grant the folders: to a confined
+// program, to read, at their own paths.
+func (e Engine) checkGrants(grants []engine.Grant) error {
+	for _, g := range grants {
+		wrong := ""
+		switch {
+		case !e.Confined:
+			wrong = "the program opens files by itself, with the rights of the user, at the paths that they have; leave the folders out, or, to keep the program from all others, choose the mode " + confinedName
+		case g.Write:
+			wrong = "a confined program writes to no file; leave :rw out"
+		case g.Guest != g.Host || !filepath.IsAbs(g.Host):
+			wrong = "the program sees the computer's own paths; name the folder in the same way twice, such as /data=/data"
+		case !g.Devices:
+			wrong = "the kernel does not tell files from devices and pipes in the folder; grant these, too, such as /data=/data:dev"
+		default:
+			continue
+		}
+		return fmt.Errorf("native: the folder %s cannot be granted so (--dir): %s: %w", g.Host, wrong, errors.ErrUnsupported)
+	}
+	return nil
+}
+
 // run executes f; with discover it also finds its code.
 func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, discover bool) (out *engine.Outcome, found *engine.Discovery, err error) {
 	if err := e.Accepts(f); err != nil {
@@ -25,10 +47,12 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 			return nil, nil, err
 		}
 	}
-	if len(r.Grants) > 0 {
-		return nil, nil, fmt.Errorf("native: folders cannot be granted (--dir): the program opens files by itself, with the rights of the user, at the paths that they have; leave the folders out, or, to keep the program from files, choose the mode %s: %w", confinedName, errors.ErrUnsupported)
+	if err := e.checkGrants(r.Grants); err != nil {
+		return nil, nil, err
 	}
-	if err := r.Check(capabilities); err != nil {
+	others := r
+	others.Grants = nil
+	if err := others.Check(capabilities); err != nil {
 		return nil, nil, err
 	}
 	if r.FreeThreads && r.Plan != nil && r.Plan.Memory != nil {
@@ -43,7 +67,8 @@ func (e Engine) run(ctx context.Context, f *objfile.File, r engine.Request, disc
 		return nil, nil, err
 	}
 	m := newMachine(ctx, f, r, discover)
-	m.confined, m.singly, m.stopping, m.hide, m.name = e.Confined, e.singly, e.stopping, hidden(e.CPU), e.Identity().Name
+	m.confined, m.landlock = e.Confined, e.landlock
+	m.singly, m.stopping, m.hide, m.name = e.singly, e.stopping, hidden(e.CPU), e.Identity().Name
 	m.joining = m.mayJoin()
 	done := make(chan struct{})
 	go func() {

@@ -98,9 +98,7 @@ func (m *machine) systemCall(t *thread, i *inst) error {
 	m.child.calling = *r
 	m.child.calling.Rip, m.child.calling.Rcx, m.child.calling.R11 = i.next(), i.next(), r.Eflags
 	var err error
-	if m.denied(t) {
-		t.fail(unix.EPERM)
-	} else if h := calls[number]; h != nil {
+	if h := calls[number]; h != nil {
 		err = h(m, t)
 	} else {
 		err = m.execute(t)
@@ -121,6 +119,13 @@ func (m *machine) systemCall(t *thread, i *inst) error {
 func (m *machine) execute(t *thread) error {
 	r := &t.regs
 	own := *r
+	if other := m.instead(t); other != nil {
+		_, err := m.child.call(t.task, r, gadgetAt, other[0], other[1:]...)
+		result := r.Rax
+		*r = own
+		r.Rax = result
+		return err
+	}
 	_, err := m.child.call(t.task, r, gadgetAt, r.Rax, r.Rdi, r.Rsi, r.Rdx, r.R10, r.R8, r.R9)
 	if err == nil && len(m.guarded) > 0 && r.Rax == errnoResult(unix.EFAULT) {
 		// The kernel may have found a page that only the engine made read-only.

@@ -70,10 +70,11 @@ func (m *machine) outside() error {
 }
 
 // waiter makes a system call that may wait for a file descriptor: at once if there
-// is one thread; otherwise when it does not wait, so that the others can run.
+// is one thread; otherwise when it does not wait, so that the others can run. For what is
+// no descriptor the kernel would wait for ever.
 func waiter(events int16) handler {
 	return func(m *machine, t *thread) error {
-		if len(m.threads) == 1 {
+		if len(m.threads) == 1 || int32(t.regs.Rdi) < 0 {
 			return m.execute(t)
 		}
 		own := t.regs
