@@ -221,7 +221,7 @@ func TestChoicesOfEngines(t *testing.T) {
 		{"/usr/bin/true", "--engine", "jit", `--engine "jit": want auto or confined, as the program is for amd64`},
 		{"/usr/bin/true", "--cpu", "486", `--cpu "486": want x86-64-v2, x86-64-v3 or x86-64-v4`},
 	} {
-		for _, command := range []string{"run", "simulate --machine zen4 --args x", "profile --sweep n=1 --args x{n} -o unwritten"} {
+		for _, command := range []string{"run", "simulate --machine zen4 --args x", "profile --sweep n=1 --args x{n} -o " + filepath.Join(t.TempDir(), "unwritten")} {
 			words := append(strings.Fields(command), c.flag, c.value, c.program)
 			if _, stderr, status := runStatus(t.Context(), nil, words...); status == 0 || !strings.Contains(stderr, c.want) {
 				t.Errorf("%v: status %d, %swant %s", words, status, stderr, c.want)
