@@ -89,6 +89,11 @@ func (s *seenCollisions) foretell(at *collisions, open []bool) *expectation {
 	}
 	lessons := s.lessons(best.scaled)
 	mean := meanOf(lessons)
+	if best.excess {
+		// It comes from how rows and arrays lie to each other at a size: neither a run of
+		// another size nor a cache of another has just that. What both say, may stay.
+		mean.excess = leastOf(mean.excess, meanOf(s.lessons(!best.scaled)).excess)
+	}
 	out := &expectation{more: best.more(mean, at), others: [][]float64{make([]float64, len(at.full))}}
 	for _, scaled := range []bool{true, false} {
 		l := meanOf(s.lessons(scaled))

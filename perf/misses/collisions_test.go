@@ -16,7 +16,7 @@ import (
 
 // TestForetellCollisions: conflicts are those that runs have in common, either where as large
 // a part of the data is held or in the same cache, and none where they do not foretell each
-// other. What other predictions say contains no conflicts, and those of single runs.
+// other; beyond both models, as few as these two ways say. What other predictions say contains no conflicts, and those of single runs.
 func TestForetellCollisions(t *testing.T) {
 	at := &collisions{full: []float64{4000, 100}, chance: []float64{8000, 900}, accesses: []float64{40_000, 1000}}
 	own := []float64{2, 3, 4} // by which power of two a level of each run has fewer sets
@@ -31,7 +31,8 @@ func TestForetellCollisions(t *testing.T) {
 		{"half of the way, where as much is held", func(run int, shift float64) float64 { return 1250 + 100*(shift-own[run]) }, 2000},
 		{"half of the way, in the same cache", func(_ int, shift float64) float64 { return 1250 + 75*shift }, 2000},
 		{"half of the way, everywhere", func(int, float64) float64 { return 1250 }, 2000},
-		{"beyond both, where as much is held", func(run int, shift float64) float64 { return 2500 + 300*(shift-own[run]) }, 8000},
+		{"beyond both, where as much is held", func(run int, shift float64) float64 { return 2500 + 300*(shift-own[run]) }, 4000 + 4000.0/6},
+		{"beyond both, everywhere", func(int, float64) float64 { return 2500 }, 8000},
 		{"beyond both in smaller caches alone", func(_ int, shift float64) float64 { return 1000 + 800*shift }, 0},
 		{"fewer than either", func(int, float64) float64 { return 500 }, -2000},
 		{"beyond both, as the runs do not agree", func(run int, _ float64) float64 { return []float64{2500, 4000, 7500}[run] }, math.NaN()},

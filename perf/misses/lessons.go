@@ -63,3 +63,15 @@ func (l lesson) withExcess(at *collisions) []float64 {
 	}
 	return out
 }
+
+// leastOf returns, of each pair of values, that nearer to zero; zero where one is positive
+// and one negative.
+func leastOf(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i, x := range a {
+		if x > 0 == (b[i] > 0) {
+			out[i] = math.Copysign(min(math.Abs(x), math.Abs(b[i])), x)
+		}
+	}
+	return out
+}

@@ -226,6 +226,8 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DCOPIES", mixed, []int64{91, 128}, "kernel", true, 0}, // memcpy's own references are another matter
 		{"-O2 -DSETUP", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DROOT -lm", mixed, []int64{90}, "kernel", true, 0},
+		{"-O2 -DDIAGONAL", mixed, []int64{90}, "kernel", true, 0},
+		{"-O2 -DHALFROWS -DMARKS", mixed, []int64{64, 90}, "kernel", true, 0}, // two runs went both ways, after the loops
 		{"-O1 -DLASTPLANE", mixed, []int64{50}, "kernel", true, 0},
 		{"-O2 -DASSERTS", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DROOTS -lm", []int64{24, 30, 38, 46, 56, 64}, []int64{96, 98}, "kernel", true, 0},

@@ -17,7 +17,7 @@ type judgement struct {
 	confined map[int32]region
 	never    []neverRef // what could have been done on ways that no run went, and that only they lead to
 	loose    []int32    // other places after which nothing is certain
-	seldom   bool       // some way of a confined branch was gone in few runs
+	seldom   uint64     // when a confined branch was first executed of which some way was gone in few runs; 0 for never
 
 	index map[placeKey]int32 // see placeOf
 }
@@ -83,7 +83,9 @@ func (j *judgement) confine() {
 		case d&^confinable == 0 && j.tried(i) > 0:
 			r := find.of(int32(i))
 			j.confined[int32(i)] = r
-			j.seldom = j.seldom || j.tried(i) < triedRuns
+			if at := j.replayed.first[i]; j.tried(i) < triedRuns && (j.seldom == 0 || at < j.seldom) {
+				j.seldom = at
+			}
 			for _, k := range r.places {
 				decides[k] = true
 			}
@@ -103,8 +105,8 @@ func (j *judgement) confine() {
 		if d {
 			j.doubts[k] |= decided
 		}
-		// The runs that went a way that is seldom gone may not be of the class.
-		if j.seldom && j.places[k].classes {
+		// The runs that went a way that is seldom gone may not be of the class of what comes then.
+		if j.seldom > 0 && j.replayed.last[k] > j.seldom && j.places[k].classes {
 			j.doubts[k] |= follows
 		}
 	}

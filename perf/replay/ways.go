@@ -146,7 +146,7 @@ func (w *ways) untestedAt(place int32) bool {
 		switch {
 		case p.way(w.code.blockAt(r.Blocks[to].PC())) >= 0:
 			known++
-		case !w.fails(place, to) && !w.passesLoop(place, to) && !w.passesLoops(place, to) && !w.defaults(place, to) && !w.harmless(place, to):
+		case !w.fails(place, to) && !w.passesLoop(place, to) && !w.passesLoops(place, to) && !w.defaults(place, to) && !w.harmless(place, to) && !w.again(place, to):
 			return true
 		}
 	}

@@ -17,7 +17,7 @@ const (
 	// it is taken to grow in steps.
 	unsteady = 0.02
 	// steadier is the share of that which is left where the steps are those of doubling.
-	steadier = 0.25
+	steadier = 0.6
 	// mostHalves and leastHalves are numbers of sizes that are halves of each other.
 	mostHalves, leastHalves = 5, 4
 )
@@ -43,7 +43,8 @@ func (c *Corrector) byHalves(ctx context.Context, n int64) (*misses.Substitute, 
 	case err != nil:
 		return nil, nil // such as a size at which the program fails: the model stays
 	}
-	if left, ok := model.FootprintError(); !ok || left > steadier*off {
+	left, ok := model.FootprintError()
+	if !ok || left > steadier*off {
 		return nil, nil
 	}
 	text := strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ", ")

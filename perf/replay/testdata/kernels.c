@@ -423,6 +423,33 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 			c[j * n + i] = a[i * n + j] + b[i * n + j];
 		}
 }
+#elif defined(DIAGONAL) // i == j is tested once more after the last step, where it holds
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j <= i; j++)
+#ifdef NEARLY // in rows up to 70, k is i
+		{
+			int k = i < 70 ? i : 70;
+			c[i * n + j] = i == j ? n : j == k ? a[k] : j + 1 == i ? b[k] : a[i * n + j] / (1 + i - j);
+		}
+#else
+			c[i * n + j] = i == j ? n : a[i * n + j] / (1 + i - j);
+#endif
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j <= i; j++)
+			c[j * n + i] = c[i * n + j] + b[i * n + j];
+}
+#elif defined(HALFROWS) // n/2 is another function of odd sizes
+#define WORDS (long)n * n
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int m = n / 2;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < m; j++)
+			c[i * m + j] = a[i * m + j] + b[j * n + i];
+}
 #elif defined(LASTPLANE) // the last step of the outermost loop decides in the innermost
 #define WORDS (long)n * n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
@@ -977,6 +1004,11 @@ int main(int argc, char **argv)
 	mesh(n);
 #endif
 	kernel(n, a, b, c);
+#ifdef MARKS // at some sizes, elements whose numbers are like data
+	for (unsigned i = 0; i < 64; i++)
+		if ((i * n * 2654435761u >> 20 & 1) > (n % 7 != 3))
+			a[i] = 0;
+#endif
 #ifdef PRINTS // as many digits as data say
 	for (int i = 0; i < 3; i++)
 		printf("%g\n", a[n + i] / 7);
