@@ -131,6 +131,9 @@ STUDY_SIZES = --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48,5
 STUDY = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --method binomial --pages 16384 $(STUDY_SIZES)
 RECIPE = $(GO) run ./perf/cmd/presage study -q --recipe --machine origin2000,itanium2 --train n=20,23,26,31,36,39,45 --at n=46,48,50,56,59 --large n=64,74,77,80,100,120,128
 SMALL = $(GO) run ./perf/cmd/presage study -q --machine origin2000 --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48 --curve n=12:64:4
+# The default method beside the formula, with the programs' own addresses: even meshes alone,
+# as LU, BT and SP have rows of an odd number of cells, one more where the mesh is even.
+REPLAYED = $(GO) run ./perf/cmd/presage validate -q --machine origin2000,itanium2 --train n=12,14,16,18,20,22,24 --at n=32,40,48 --trained-sizes-only --summary of
 ORIGIN_8WAY = datasets/sweep3d_nas/origin2000-8way.yaml
 
 study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (hours; goes on where it was interrupted)
@@ -158,6 +161,14 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(LARGEST) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --sweep n=45 --record datasets/sweep3d_nas/bt-3.0-largest.csv
 	$(LARGEST) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sp-2.3-largest.csv
 	$(LARGEST) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sp-3.0-largest.csv
+	$(REPLAYED) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-replayed.csv
+	$(REPLAYED) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --method binomial --record datasets/sweep3d_nas/sweep3d-formula.csv
+	$(REPLAYED) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-replayed.csv
+	$(REPLAYED) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --method binomial --record datasets/sweep3d_nas/lu-formula.csv
+	$(REPLAYED) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --record datasets/sweep3d_nas/bt-2.3-replayed.csv
+	$(REPLAYED) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --method binomial --record datasets/sweep3d_nas/bt-2.3-formula.csv
+	$(REPLAYED) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3-replayed.csv
+	$(REPLAYED) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --method binomial --record datasets/sweep3d_nas/sp-2.3-formula.csv
 
 METASIM = $(GO) run ./perf/cmd/presage metasim --machine datasets/metasim/power3.yaml
 
