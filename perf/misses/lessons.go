@@ -64,7 +64,7 @@ func (l lesson) withExcess(at *collisions) []float64 {
 	return out
 }
 
-// leastOf returns, of each pair of values, that nearer to zero; zero where one is positive
+// leastOf returns, of each pair of numbers, that nearer to zero; zero where one is positive
 // and one negative.
 func leastOf(a, b []float64) []float64 {
 	out := make([]float64, len(a))

@@ -1,6 +1,10 @@
 package replay
 
-import "testing"
+import (
+	"testing"
+
+	"presage/perf/trace"
+)
 
 // TestAskedAgain: where a branch cannot go as it has been asked before, it went in no run, and
 // where only small sizes have it that way, it is not said.
@@ -44,5 +48,23 @@ func TestAskedAgain(t *testing.T) {
 				t.Errorf("%d ways are found, want %d at least", found, c.least)
 			}
 		})
+	}
+}
+
+// TestSeldomInTheStart: what is replayed between two executions of a branch of which some way
+// was seldom gone comes after it, wherever the start of the run ends.
+func TestSeldomInTheStart(t *testing.T) {
+	prog := compile(t, "-O2 -DSEEN")
+	m := learn(t, prog, codeOf(t, prog), 20, 24, 25, 27, 30, 33, 36, 38, 39, 46, 47, 55)
+	const n = 101
+	want, collectors := newTally(t, m.code.Plan)
+	execute(t, t.Context(), prog, m.code, n, collectors...)
+	for accesses := uint64(2*n*n + 24); accesses <= 2*n*n+192; accesses += 24 {
+		got, certificate := replayed(t, m, prog, n, FollowOptions{MinAccesses: accesses})
+		for i := range m.code.Plan.Refs {
+			if certificate.Of(trace.RefID(i)).Certified() && (got.accesses[i] != want.accesses[i] || got.hashes[i] != want.hashes[i]) {
+				t.Errorf("start of %d accesses: reference %d is certified, with %d accesses and not %d, or others", accesses, i, got.accesses[i], want.accesses[i])
+			}
+		}
 	}
 }

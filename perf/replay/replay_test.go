@@ -227,6 +227,7 @@ func TestCertifiedReplaysAreRuns(t *testing.T) {
 		{"-O2 -DSETUP", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DROOT -lm", mixed, []int64{90}, "kernel", true, 0},
 		{"-O2 -DDIAGONAL", mixed, []int64{90}, "kernel", true, 0},
+		{"-O2 -DTRUNC", mixed, []int64{300}, "kernel", false, 0},
 		{"-O2 -DHALFROWS -DMARKS", mixed, []int64{64, 90}, "kernel", true, 0}, // two runs went both ways, after the loops
 		{"-O1 -DLASTPLANE", mixed, []int64{50}, "kernel", true, 0},
 		{"-O2 -DASSERTS", mixed, []int64{90}, "kernel", true, 0},

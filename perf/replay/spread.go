@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"math"
 	"slices"
 
 	"presage/perf/trace"
@@ -17,7 +18,7 @@ type judgement struct {
 	confined map[int32]region
 	never    []neverRef // what could have been done on ways that no run went, and that only they lead to
 	loose    []int32    // other places after which nothing is certain
-	seldom   uint64     // when a confined branch was first executed of which some way was gone in few runs; 0 for never
+	seldom   uint64     // when a confined branch was first executed of which some way was gone in few runs; 0: before the replay
 
 	index map[placeKey]int32 // see placeOf
 }
@@ -29,7 +30,7 @@ func (in *Instance) judge(start *Follower, replayed *Outcome) *judgement {
 	if start != nil {
 		real, hidden = &start.Real, start.unshown
 	}
-	j := &judgement{Instance: in, replayed: replayed, doubts: make([]doubt, len(in.prog.Places)), confined: make(map[int32]region)}
+	j := &judgement{Instance: in, replayed: replayed, doubts: make([]doubt, len(in.prog.Places)), confined: make(map[int32]region), seldom: math.MaxUint64}
 	main := uint64(0) // when main is called, in a replay from the start on
 	if real == nil {
 		main = in.mainAt(replayed)
@@ -50,7 +51,7 @@ func (in *Instance) judge(start *Follower, replayed *Outcome) *judgement {
 		}
 		j.doubts[i] = d
 	}
-	j.confine()
+	j.confine(real)
 	j.spread()
 	j.spreadAllocation(main)
 	j.spreadAsked()
@@ -71,8 +72,9 @@ const triedRuns = spareSizes + 1
 const confinable = drawnAddress | drawnBranch | fewSizes | otherBranch | otherWays | fewBounds | failsTraining | failsHeldOut | otherAddress | lostBase | otherCount | decided | control
 
 // confine finds the branches in doubt that decide about a region alone, and
-// the other places that bring doubts about what follows.
-func (j *judgement) confine() {
+// the other places that bring doubts about what follows. real is what the run at the size had
+// before; nil: nothing is known of it.
+func (j *judgement) confine(real *Outcome) {
 	find := newRegions(j.prog, j.code)
 	var others []int32
 	decides := make([]bool, len(j.doubts))
@@ -83,8 +85,12 @@ func (j *judgement) confine() {
 		case d&^confinable == 0 && j.tried(i) > 0:
 			r := find.of(int32(i))
 			j.confined[int32(i)] = r
-			if at := j.replayed.first[i]; j.tried(i) < triedRuns && (j.seldom == 0 || at < j.seldom) {
-				j.seldom = at
+			switch {
+			case j.tried(i) >= triedRuns:
+			case real != nil && real.Visits[i] > 0:
+				j.seldom = 0
+			default:
+				j.seldom = min(j.seldom, j.replayed.first[i])
 			}
 			for _, k := range r.places {
 				decides[k] = true
@@ -106,7 +112,7 @@ func (j *judgement) confine() {
 			j.doubts[k] |= decided
 		}
 		// The runs that went a way that is seldom gone may not be of the class of what comes then.
-		if j.seldom > 0 && j.replayed.last[k] > j.seldom && j.places[k].classes {
+		if j.replayed.last[k] > j.seldom && j.places[k].classes {
 			j.doubts[k] |= follows
 		}
 	}

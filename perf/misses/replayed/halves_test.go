@@ -27,6 +27,37 @@ func TestHalves(t *testing.T) {
 	}
 }
 
+// TestTablesThatComeToBeMapped predicts a table of which sizes on both sides of malloc's
+// threshold have no common law: halves foretell each other less well than those of other tables,
+// and still better than sizes that are not halves.
+func TestTablesThatComeToBeMapped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute")
+	}
+	st := store.Open(t.TempDir())
+	m := find(t, "zen4")
+	prog := build(t, "", "testdata/chains.c")
+	opt := subject.RunOptions{Store: st, Args: "{n}"}
+	model, p := learnOne(t, prog, m, opt, 12000, 16000, 21000, 27000, 33000, 40000)
+	point := subject.Point{"n": 80000}
+	simulated, err := misses.Simulate(t.Context(), prog, m, []subject.Point{point}, misses.SimulateOptions{RunOptions: opt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := misses.Predict(t.Context(), model, m, []subject.Point{point}, misses.PredictOptions{Corrector: NewCorrector(p, model, m, Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range rows {
+		if r.Level != "L3" { // first uses alone
+			continue
+		}
+		if off := r.Misses/simulated[i].Misses - 1; r.Level != simulated[i].Level || math.Abs(off) > 0.1 || !strings.Contains(r.Warning, "modelled by runs at n = 2500, 5000, 10000, 20000, 40000") {
+			t.Errorf("%s of %s is off by %v: %s", r.Level, simulated[i].Level, off, r.Warning)
+		}
+	}
+}
+
 // TestTablesThatDouble predicts a program of which no smooth function of the size tells the
 // footprint, with and without runs at halves of the size.
 func TestTablesThatDouble(t *testing.T) {

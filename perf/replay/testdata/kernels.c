@@ -450,6 +450,43 @@ NOINLINE void kernel(int n, double *a, double *b, double *c)
 		for (int j = 0; j < m; j++)
 			c[i * m + j] = a[i * m + j] + b[j * n + i];
 }
+#elif defined(TRUNC) // the low half of a number is 0 for the first time in row 256
+#define WORDS (long)n * n
+static volatile long stepping = 1L << 24;
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	long key = 0, s = stepping;
+	for (int i = 0; i < n; i++) {
+		if (key == 0)
+			c[i] = 1;
+		else if ((int)key == 0)
+			for (int j = 0; j < n; j++)
+				b[j * n + i] += 1;
+		for (int j = 0; j < n; j++)
+			a[i * n + j] += c[j];
+		key += s;
+	}
+}
+#elif defined(SEEN) // marks at some sizes, of which the second round makes other bounds
+#define WORDS (long)n * n
+static volatile int rounds = 2;
+NOINLINE void kernel(int n, double *a, double *b, double *c)
+{
+	int shift = 0;
+	for (int r = rounds; r > 0; r--) {
+		for (unsigned i = 0; i < 64; i++)
+			if ((i * n * 2654435761u >> 20 & 1) > (n % 7 != 3)) {
+				a[i] = 0;
+				shift = 1;
+			}
+		if (r == 1)
+			break;
+		int m = n / 2 - (shift & n);
+		for (int i = 0; i < n; i++)
+			for (int j = 0; j < m; j++)
+				c[i * m + j] = a[i * m + j] + b[j * n + i];
+	}
+}
 #elif defined(LASTPLANE) // the last step of the outermost loop decides in the innermost
 #define WORDS (long)n * n * n
 NOINLINE void kernel(int n, double *a, double *b, double *c)
