@@ -57,6 +57,11 @@ static int tracerOf(void) {
 static void files(void) {
 	reached("read", open(secret, O_RDONLY));
 	reached("write", open(secret, O_WRONLY));
+	reached("O_ACCMODE", open(secret, O_ACCMODE));
+	reached("O_ACCMODE by open", syscall(SYS_open, secret, O_ACCMODE));
+	for (const char **p = (const char *[]){"/etc/shadow", "/dev/ptmx", "/dev/kmsg", 0}; *p; p++)
+		if (access(*p, F_OK) == 0)
+			reached(*p, open(*p, O_ACCMODE));
 	reached("create", open(new, O_WRONLY | O_CREAT, 0600));
 	reached("creat", creat(new, 0600));
 	reached("truncate", truncate(secret, 0));
