@@ -2,9 +2,16 @@ package subject_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"presage/perf/engine"
+	"presage/perf/internal/oracle"
 	"presage/perf/internal/perftest"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -49,6 +56,53 @@ func TestEngineOfInputs(t *testing.T) {
 	} {
 		if _, err := prog.Inputs(subject.Point{"n": 6}, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %s", c.opt, err, c.want)
+		}
+	}
+}
+
+// TestDevicesOfFolders: that a program may open devices in a folder is part of its inputs,
+// too, and comes to the engine. Folders without have the keys that they had.
+func TestDevicesOfFolders(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("no engine needs it")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("content"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cat, err := subject.Open(oracle.Need(t, "cat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		devices       bool
+		folders, says string
+	}{
+		{false, fmt.Sprintf(`[{"Guest":%q,"Host":%[1]q}]`, dir), ":dev"},
+		{true, fmt.Sprintf(`[{"Guest":%q,"Host":%[1]q,"Devices":true}]`, dir), ""},
+	} {
+		opt := subject.RunOptions{Engine: "confined", Folders: []subject.Folder{{Guest: dir, Host: dir, Devices: c.devices}}}
+		in, err := cat.InputsOf([]string{file}, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := json.Marshal(in.Options().Folders); err != nil || string(text) != c.folders {
+			t.Errorf("folders are %s, error %v; want %s", text, err, c.folders)
+		}
+		var output strings.Builder
+		run, err := cat.Runner(in, &output, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = run(t.Context(), engine.Request{})
+		switch {
+		case err != nil && (strings.Contains(err.Error(), "cannot confine") || strings.Contains(err.Error(), "ptrace")):
+			t.Skip(err)
+		case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
+			t.Errorf("%+v: error %v, want %s", opt.Folders, err, c.says)
+		case c.says == "" && (err != nil || output.String() != "content"):
+			t.Errorf("%+v: output %q, error %v", opt.Folders, &output, err)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (in *Inputs) request() engine.Request {
 		FreeThreads: in.FreeThreads,
 	}
 	for _, folder := range in.Folders {
-		r.Grants = append(r.Grants, engine.Grant{Guest: folder.Guest, Host: folder.Host})
+		r.Grants = append(r.Grants, engine.Grant{Guest: folder.Guest, Host: folder.Host, Devices: folder.Devices})
 	}
 	return r
 }

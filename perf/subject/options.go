@@ -81,6 +81,11 @@ type RunOptions struct {
 type Folder struct {
 	Guest string // absolute path that the program uses
 	Host  string
+
+	// Devices allows device files, pipes and sockets in the folder to be opened, of
+	// which no result knows what they hold. A confined program is granted no folder
+	// without: the kernel does not tell them from files there.
+	Devices bool `json:",omitempty"`
 }
 
 // Inputs is everything that the events of a run depend on; it is part of the

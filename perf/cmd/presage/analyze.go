@@ -179,7 +179,7 @@ func (a *analysis) suits(given func(flag string) bool) error {
 		met   bool
 		flags []string
 	}{
-		{"--run", a.execute, []string{"args", "env", "dir", "stdin", "max-instructions"}},
+		{"--run", a.execute, []string{"args", "env", "dir", "stdin", "max-instructions", "memory", "stack-bytes", "threads", "engine", "cpu"}},
 		{"--table loops, references or edges, or --draw", in("loops", "references", "edges") || a.draw != "", []string{"routine"}},
 		{"--table references", in("references"), []string{"stack"}},
 		{"--table mix", in("mix"), []string{"by"}},

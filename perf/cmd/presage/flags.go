@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -146,7 +146,7 @@ func (r *runFlags) register(cmd *cobra.Command) {
 	f.Uint64Var(&r.opt.MaxInstructions, "max-instructions", 0, "fail a run that executes more instructions; 0: no limit")
 	f.Uint64Var(&r.opt.MemoryBytes, "memory", 0, fmt.Sprintf("address space of the program in bytes (default %d)", engine.DefaultMemory))
 	f.Uint64Var(&r.opt.StackBytes, "stack-bytes", 0, fmt.Sprintf("size of the program's stack in bytes (default %d)", engine.DefaultStack))
-	f.StringArrayVar(&r.dirs, "dir", nil, "folder that the program may read, GUEST=HOST, {name} in HOST standing for a parameter; repeat for more (default none)")
+	f.StringArrayVar(&r.dirs, "dir", nil, "folder that the program may read, GUEST=HOST, or GUEST=HOST:dev with its devices, as a confined program needs it, both paths the same; {name} in HOST standing for a parameter; repeat for more (default none)")
 	f.StringVar(&r.stdin, "stdin", "", "file that the program reads as its standard input, {name} standing for a parameter (default empty)")
 	r.execution.register(cmd)
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
@@ -166,11 +166,11 @@ func (r *runFlags) options() (perf.RunOptions, error) {
 	}
 	opt.Engine, opt.CPU = r.engine, r.cpu
 	for _, dir := range r.dirs {
-		guest, host, ok := strings.Cut(dir, "=")
-		if !ok || !path.IsAbs(guest) {
-			return opt, fmt.Errorf("--dir %q: want GUEST=HOST with an absolute GUEST", dir)
+		folder, err := readFolder(dir)
+		if err != nil {
+			return opt, fmt.Errorf("--dir %q: %w", dir, err)
 		}
-		opt.Folders = append(opt.Folders, subject.Folder{Guest: guest, Host: host})
+		opt.Folders = append(opt.Folders, folder)
 	}
 	opt.StdinFile = r.stdin
 	switch {
@@ -181,6 +181,15 @@ func (r *runFlags) options() (perf.RunOptions, error) {
 		opt.Progress = progressLines(os.Stderr)
 	}
 	return opt, nil
+}
+
+// readFolder reads a value of --dir of commands that record runs, which can be repeated.
+func readFolder(text string) (subject.Folder, error) {
+	g, err := readGrant(text)
+	if err == nil && g.Write {
+		err = errors.New("a program that is recorded writes to no folder; leave :rw out")
+	}
+	return subject.Folder{Guest: g.Guest, Host: g.Host, Devices: g.Devices}, err
 }
 
 // progressBar returns a callback that shows the running point and its instructions

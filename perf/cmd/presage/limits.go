@@ -8,6 +8,7 @@ var limitNames = []string{
 	"Memory is", "--memory is", "half of Memory", "half of --memory", "(Memory)", "(--memory)", "raise Memory", "raise --memory",
 	"instruction limit reached", "instruction limit reached (--max-instructions)",
 	"no granted folder holds it", "no granted folder holds it (--dir)",
+	"it is a device, pipe or socket", "it is a device, pipe or socket (--dir GUEST=HOST:dev)",
 	`engine "`, `--engine "`, `processor "`, `--cpu "`,
 }
 
@@ -18,7 +19,6 @@ var (
 		"Stack is", "--stack is", "(Stack)", "(--stack)",
 		"(MemoryLimit)", "(--memory-limit)", "(OutputLimit)", "(--output-limit)",
 		"memory limits", "memory limits: --memory, --memory-limit, --stack", "have (snapshots)", "have (snapshots: --snapshot, --resume)",
-		"it is a device, pipe or socket", "it is a device, pipe or socket (--dir GUEST=HOST:dev)",
 	}, limitNames...)...)
 	ofJobs = strings.NewReplacer(append([]string{
 		"Stack is", "--stack-bytes is", "(Stack)", "(--stack-bytes)", "memory limits", "memory limits: --memory, --stack-bytes",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -120,15 +121,23 @@ func (d *dirFlag) Type() string { return "guest=host[:rw][:dev]" }
 
 // Set implements pflag.Value.
 func (d *dirFlag) Set(text string) error {
+	g, err := readGrant(text)
+	if err != nil {
+		return err
+	}
+	d.grants, d.text = append(d.grants, g), append(d.text, text)
+	return nil
+}
+
+// readGrant reads GUEST=HOST, :rw and :dev behind it or not.
+func readGrant(text string) (engine.Grant, error) {
 	inside, host, ok := strings.Cut(text, "=")
 	host, devices := strings.CutSuffix(host, ":dev")
 	host, write := strings.CutSuffix(host, ":rw")
-	if !ok || host == "" || !strings.HasPrefix(inside, "/") {
-		return errors.New("want an absolute path for the program, = and a folder, such as /data=./input or /out=./results:rw")
+	if !ok || host == "" || !path.IsAbs(inside) {
+		return engine.Grant{}, errors.New("want an absolute path for the program, = and a folder, such as /data=./input")
 	}
-	d.grants = append(d.grants, engine.Grant{Guest: inside, Host: host, Write: write, Devices: devices})
-	d.text = append(d.text, text)
-	return nil
+	return engine.Grant{Guest: inside, Host: host, Write: write, Devices: devices}, nil
 }
 
 func (g *guest) run(cmd *cobra.Command, path string, args []string) error {

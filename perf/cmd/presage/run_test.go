@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -213,10 +214,17 @@ func TestFailureOfSimulation(t *testing.T) {
 	}
 	t.Setenv("PRESAGE_STORE", t.TempDir())
 	edges, hostile := guestC(t, "edges", "-O1", "-g"), guestC(t, "hostile", "-O1")
+	dir := t.TempDir()
+	socket, err := net.Listen("unix", filepath.Join(dir, "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close() // nobody writes to it
 	for _, test := range []struct {
 		exe, args, flag, want string // want is a regular expression
 	}{
 		{edges, "open /data/mesh", "", `ended with exit status 1; a failed run is not profiled\n\t/data/mesh could not be opened: no granted folder holds it \(--dir\)\n`},
+		{edges, "open /data/socket", "--dir=/data=" + dir, `/data/socket could not be opened: it is a device, pipe or socket \(--dir GUEST=HOST:dev\)\n`},
 		{edges, "deep 12000", "", `below the stack of 8388608 bytes \(--stack-bytes\): .* in deep .*\n(\tcalled from deep, pc 0x[0-9a-f]+\n){12}$`},
 		{edges, "limit", "--stack-bytes=5000", "--stack-bytes is 5000 bytes; .* to half of --memory, "},
 		{edges, "limit", "--memory=4097", "--memory is 4097 bytes"},

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"presage/perf/engine"
 	"presage/perf/objfile"
 	"presage/perf/trace"
@@ -48,7 +50,7 @@ func TestConfined(t *testing.T) {
 		})
 	}
 	// Some of what every user and every kernel can do.
-	open := strings.Fields("read write create truncate mkdir rename unlink chmod utimensat inotify socket socketpair kill prlimit64 flock fork clone execve splice")
+	open := strings.Fields("inherited read write O_ACCMODE create truncate mkdir rename unlink chmod utimensat inotify socket socketpair kill prlimit64 flock fork clone execve splice")
 	tried := strings.Fields(tryToEscape(t, Engine{}, f, engine.Request{}))
 	for _, way := range open {
 		if !slices.Contains(tried, way) {
@@ -73,6 +75,7 @@ func tryToEscape(t *testing.T, e Engine, f *objfile.File, r engine.Request) stri
 		other.Process.Kill()
 		other.Wait() // it was killed
 	}()
+	inheritable(t, secret)
 	var output bytes.Buffer
 	r.Args = append([]string{secret, filepath.Join(dir, "new"), strconv.Itoa(other.Process.Pid)}, r.Args...)
 	r.Stdout = &output
@@ -84,6 +87,22 @@ func tryToEscape(t *testing.T, e Engine, f *objfile.File, r engine.Request) stri
 		t.Fatalf("%+v, error %v", out, err)
 	}
 	return output.String()
+}
+
+// inheritable opens a file as a shell does that starts a program with 9<file.
+func inheritable(t *testing.T, path string) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()  // only read
+	const atLeast = 100 // beyond the files of the engine
+	fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD, atLeast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
 }
 
 // TestConfinedSame checks that a program is recorded in the same way when it is

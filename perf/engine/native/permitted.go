@@ -31,7 +31,7 @@ import (
 var harmless = []uint32{
 	// Files and file descriptors.
 	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_PREADV, unix.SYS_PWRITEV, unix.SYS_PREADV2, unix.SYS_PWRITEV2,
-	unix.SYS_OPEN, unix.SYS_OPENAT, unix.SYS_CREAT, unix.SYS_CLOSE, unix.SYS_CLOSE_RANGE, unix.SYS_LSEEK, unix.SYS_DUP, unix.SYS_DUP2, unix.SYS_DUP3,
+	unix.SYS_CREAT, unix.SYS_CLOSE, unix.SYS_CLOSE_RANGE, unix.SYS_LSEEK, unix.SYS_DUP, unix.SYS_DUP2, unix.SYS_DUP3,
 	unix.SYS_STAT, unix.SYS_FSTAT, unix.SYS_LSTAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX, unix.SYS_STATFS, unix.SYS_FSTATFS, unix.SYS_ACCESS, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2,
 	unix.SYS_READLINK, unix.SYS_READLINKAT, unix.SYS_GETDENTS, unix.SYS_GETDENTS64, unix.SYS_GETCWD, unix.SYS_CHDIR, unix.SYS_FCHDIR, unix.SYS_UMASK,
 	unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_FADVISE64, unix.SYS_READAHEAD, unix.SYS_SENDFILE, unix.SYS_COPY_FILE_RANGE,
@@ -94,12 +94,20 @@ func bounded(pid uint32, version int) map[uint32]bound {
 		unix.SYS_PRCTL: oneOf(0, unix.PR_SET_NAME, unix.PR_GET_NAME, unix.PR_SET_VMA, unix.PR_GET_DUMPABLE, unix.PR_CAPBSET_READ, unix.PR_GET_NO_NEW_PRIVS,
 			unix.PR_GET_SECCOMP, unix.PR_GET_TSC, unix.PR_SET_TIMERSLACK, unix.PR_GET_TIMERSLACK, unix.PR_SET_THP_DISABLE, unix.PR_GET_THP_DISABLE),
 	}
-	if version < 3 { // then Landlock lets a file that is not opened to write be truncated
-		values := []uint32{unix.O_RDONLY, unix.O_WRONLY, unix.O_RDWR, unix.O_WRONLY | unix.O_TRUNC, unix.O_RDWR | unix.O_TRUNC}
-		calls[unix.SYS_OPEN] = bound{1, unix.O_ACCMODE | unix.O_TRUNC, values}
-		calls[unix.SYS_OPENAT] = bound{2, unix.O_ACCMODE | unix.O_TRUNC, values}
-	}
+	mask, modes := openModes(version)
+	calls[unix.SYS_OPEN], calls[unix.SYS_OPENAT] = bound{1, mask, modes}, bound{2, mask, modes}
 	return calls
+}
+
+// openModes returns which flags decide whether a file may be opened, and their values. A
+// file that is opened neither to read nor to write, but by the fourth access mode
+// (O_ACCMODE, for ioctl), needs no right that a version of Landlock knows.
+func openModes(version int) (mask uint32, values []uint32) {
+	mask, values = unix.O_ACCMODE, []uint32{unix.O_RDONLY, unix.O_WRONLY, unix.O_RDWR}
+	if version < 3 { // then Landlock lets a file that is not opened to write be truncated
+		return mask | unix.O_TRUNC, append(values, unix.O_WRONLY|unix.O_TRUNC, unix.O_RDWR|unix.O_TRUNC)
+	}
+	return mask, values
 }
 
 // Extended attributes seem to be missing, too, as where a file system has none: programs
@@ -145,9 +153,7 @@ func filterFor(pid uint32, version int) []unix.SockFilter {
 		filter = append(filter, deny)
 	}
 	for _, number := range harmless {
-		if _, ok := calls[number]; !ok {
-			filter = append(filter, unless(equal, number, 1), allow)
-		}
+		filter = append(filter, unless(equal, number, 1), allow)
 	}
 	return append(filter,
 		unless(least, newCalls, 1), do(result, unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)),

@@ -41,6 +41,7 @@ int main(void) {
 		{true, engine.Grant{Guest: "/data", Host: dir, Devices: true}, "/data=/data"},
 		{true, engine.Grant{Guest: dir, Host: dir, Devices: true, Write: true}, "leave :rw out"},
 		{true, engine.Grant{Guest: dir, Host: dir}, ":dev"},
+		{true, engine.Grant{Guest: outside, Host: outside, Devices: true}, outside + " cannot be granted (--dir): it is no folder"},
 		{true, engine.Grant{Guest: dir, Host: dir, Devices: true}, ""},
 	} {
 		out, err := Engine{Confined: c.confined}.Run(t.Context(), f, engine.Request{Grants: []engine.Grant{c.grant}})
@@ -52,6 +53,11 @@ int main(void) {
 		case c.want == "" && (err != nil || out.ExitCode != 1):
 			t.Errorf("%+v: %+v, error %v, want exit status 1", c, out, err)
 		}
+	}
+	missing := filepath.Join(dir, "missing")
+	_, err := Engine{Confined: true}.Run(t.Context(), f, engine.Request{Grants: []engine.Grant{{Guest: missing, Host: missing, Devices: true}}})
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), missing+" cannot be granted") {
+		t.Errorf("a folder that is missing: %v", err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 func supported() error { return nil }
 
 // checkGrants returns an error unless the engine can grant the folders: to a confined
-// program, to read, at their own paths.
+// program, to read, at their own paths. It looks whether they are folders.
 func (e Engine) checkGrants(grants []engine.Grant) error {
 	for _, g := range grants {
 		wrong := ""
@@ -30,9 +31,24 @@ func (e Engine) checkGrants(grants []engine.Grant) error {
 		case !g.Devices:
 			wrong = "the kernel does not tell files from devices and pipes in the folder; grant these, too, such as /data=/data:dev"
 		default:
+			if err := checkFolder(g.Host); err != nil {
+				return err
+			}
 			continue
 		}
 		return fmt.Errorf("native: the folder %s cannot be granted so (--dir): %s: %w", g.Host, wrong, errors.ErrUnsupported)
+	}
+	return nil
+}
+
+// checkFolder returns an error unless there is a folder at a path.
+func checkFolder(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("native: the folder %s cannot be granted (--dir): %w", path, err)
+	case !info.IsDir():
+		return fmt.Errorf("native: %s cannot be granted (--dir): it is no folder; name the one that holds it: %w", path, errors.ErrUnsupported)
 	}
 	return nil
 }

@@ -57,6 +57,11 @@ static int tracerOf(void) {
 static void files(void) {
 	reached("read", open(secret, O_RDONLY));
 	reached("write", open(secret, O_WRONLY));
+	reached("O_ACCMODE", open(secret, O_ACCMODE));
+	reached("O_ACCMODE by open", syscall(SYS_open, secret, O_ACCMODE));
+	for (const char **p = (const char *[]){"/etc/shadow", "/dev/ptmx", "/dev/kmsg", 0}; *p; p++)
+		if (access(*p, F_OK) == 0)
+			reached(*p, open(*p, O_ACCMODE));
 	reached("create", open(new, O_WRONLY | O_CREAT, 0600));
 	reached("creat", creat(new, 0600));
 	reached("truncate", truncate(secret, 0));
@@ -91,6 +96,15 @@ static void files(void) {
 	reached("FS_IOC_GETFLAGS", ioctl(own, 0x80086601, &flags));
 	reached("FS_IOC_SETFLAGS", ioctl(own, 0x40086602, &flags));
 	CALL("flock", SYS_flock, own, 8);
+}
+
+// inherited looks for files that the program has without having opened them.
+static void inherited(void) {
+	for (int file = 3; file < 1024; file++)
+		if (fcntl(file, F_GETFD) >= 0) {
+			printf("inherited\n");
+			return;
+		}
 }
 
 static void processes(void) {
@@ -262,8 +276,9 @@ static void *attempt(void *unused) {
 }
 
 int main(int argc, char **argv) {
-	secret = argv[1], new = argv[2], other = atoi(argv[3]), tracer = tracerOf();
 	setvbuf(stdout, NULL, _IONBF, 0); // or children would write it again
+	inherited();
+	secret = argv[1], new = argv[2], other = atoi(argv[3]), tracer = tracerOf();
 	pthread_t t;
 	if (argc > 4)
 		attempt(NULL);
