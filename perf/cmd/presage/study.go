@@ -15,16 +15,20 @@ func studyCommand() *cobra.Command {
 		flags               validationFlags
 		large, curve, times sweepFlag
 		s                   growth.Options
-		recipe              bool
+		recipe, scopesOnly  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "study PROGRAM --machine NAME --train name=values --at name=values --curve name=values --record PREFIX",
 		Short: "Record how a program's misses and time grow, and the errors of predictions",
 		Long: `study does what validate does, by program, routine and loop, and predicts misses
 and execution time over the sizes of --curve; at those of --time-at, which are
-among them, it simulates the core instruction by instruction. It writes three
-tables, PREFIX-misses.csv, PREFIX-curves.csv and PREFIX-times.csv, and this
-command, the date and checksums to recordings.csv beside them.
+among them, it simulates the core instruction by instruction. It writes four
+tables, PREFIX-misses.csv, PREFIX-curves.csv, PREFIX-times.csv and, of the times of
+routines and loops, PREFIX-scopetimes.csv, and this command, the date and checksums to
+recordings.csv beside them.
+
+With --scope-times it writes the last of these alone, from --train and --time-at: caches
+are not simulated by themselves, which takes most of the time of a study.
 
 With --recipe it predicts misses as the papers do, with histograms split in the median
 ratio at all sizes, powers of the size alone, and the binomial formula, and writes
@@ -35,7 +39,12 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
     --train n=22,29,33,38,43,49 --at n=16:64:8 --large n=100,120 --curve n=10:200:10 --time-at n=20,40,60 --record sweep3d`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(flags.train.points) == 0 || len(curve.points) == 0 && !recipe || len(flags.judge.points)+len(large.points) == 0 {
+			switch {
+			case recipe && scopesOnly:
+				return errors.New("--recipe predicts misses alone, --scope-times times alone: choose one")
+			case scopesOnly && (len(flags.train.points) == 0 || len(times.points) == 0):
+				return errors.New("no sizes: give those to fit to with --train and those at which time is simulated with --time-at, such as --train n=20:50:6 --time-at n=32,56")
+			case !scopesOnly && (len(flags.train.points) == 0 || len(curve.points) == 0 && !recipe || len(flags.judge.points)+len(large.points) == 0):
 				return errors.New("no sizes: give those to fit to with --train, those to judge at with --at, those of the curves with --curve, such as --train n=20:50:6 --at n=75,100 --curve n=10:200:10")
 			}
 			prog, err := openProgram(cmd.Context(), args[0])
@@ -57,6 +66,13 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 				}
 				return growth.RecordRecipe(prog, rows, flags.record, commandLine(cmd, args))
 			}
+			if scopesOnly {
+				rows, err := s.ScopeTimes(cmd.Context(), prog)
+				if err != nil {
+					return err
+				}
+				return growth.RecordScopeTimes(prog, rows, flags.record, commandLine(cmd, args))
+			}
 			found, err := s.Run(cmd.Context(), prog)
 			if err != nil {
 				return err
@@ -77,6 +93,7 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 	f.Var(&curve, "curve", "problem sizes of the predicted curves")
 	f.Var(&times, "time-at", "sizes of the curve at which execution is simulated")
 	f.BoolVar(&recipe, "recipe", false, "predict misses by the papers' own recipe instead")
+	f.BoolVar(&scopesOnly, "scope-times", false, "predict and simulate the time of routines and loops alone")
 	f.StringVar(&flags.record, "record", "", "name prefix of the files to write")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
