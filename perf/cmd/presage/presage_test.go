@@ -401,7 +401,7 @@ func TestStudy(t *testing.T) {
 		t.Errorf("%q made\n%s\nthe whole study\n%s", rec.Command, frame.String(alone), frame.String(all))
 	}
 	for want, args := range map[string][]string{"--time-at": {"--scope-times"}, "choose one": {"--scope-times", "--recipe"}} {
-		args = append(args, "study", program, "--machine", "origin2000", "--record", prefix, "--train", "n=6:9:1")
+		args = append([]string{"study", program, "--machine", "origin2000", "--record", prefix, "--train", "n=6:9:1"}, args...)
 		if _, _, err := presage(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", args, err)
 		}
