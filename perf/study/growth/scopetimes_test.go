@@ -70,12 +70,18 @@ func checkScopeTimes(t *testing.T, rows []ScopeTime, times frame.Table) {
 func TestScopesMatchByPath(t *testing.T) {
 	p, q := subject.Point{"n": 4}, subject.Point{"n": 8}
 	predicted := []timing.Row{
-		{Point: p, Scope: "a", Cycles: 900}, {Point: p, Scope: "b", Cycles: 95}, {Point: p, Scope: "c", Cycles: 5},
-		{Point: q, Scope: "a", Cycles: 7300}, {Point: q, Scope: "b", Cycles: 700},
+		{Point: p, Scope: "a", Cycles: 900},
+		{Point: p, Scope: "b", Cycles: 95},
+		{Point: p, Scope: "c", Cycles: 5},
+		{Point: q, Scope: "a", Cycles: 7300},
+		{Point: q, Scope: "b", Cycles: 700},
 	}
 	simulated := []timing.SimulatedRow{
-		{Point: p, Scope: "a", Cycles: 1000}, {Point: p, Scope: "d", Cycles: 90}, {Point: p, Scope: "e", Cycles: 4},
-		{Point: q, Scope: "b", Cycles: 100}, {Point: q, Scope: "a", Cycles: 8000},
+		{Point: p, Scope: "a", Cycles: 1000},
+		{Point: p, Scope: "d", Cycles: 90},
+		{Point: p, Scope: "e", Cycles: 4},
+		{Point: q, Scope: "b", Cycles: 100},
+		{Point: q, Scope: "a", Cycles: 8000},
 	}
 	rows := beside(subject.ByLoop, predicted, simulated)
 	whole := beside(subject.ByProgram,
