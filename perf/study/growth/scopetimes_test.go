@@ -68,13 +68,14 @@ func checkScopeTimes(t *testing.T, rows []ScopeTime, times frame.Table) {
 // TestScopesMatchByPath: what is only predicted or only simulated has a row that says so,
 // also among those that are summed up.
 func TestScopesMatchByPath(t *testing.T) {
-	p, q := subject.Point{"n": 4}, subject.Point{"n": 8}
+	p, q, r := subject.Point{"n": 4}, subject.Point{"n": 8}, subject.Point{"n": 16}
 	predicted := []timing.Row{
 		{Point: p, Scope: "a", Cycles: 900},
 		{Point: p, Scope: "b", Cycles: 95},
 		{Point: p, Scope: "c", Cycles: 5},
 		{Point: q, Scope: "a", Cycles: 7300},
 		{Point: q, Scope: "b", Cycles: 700},
+		{Point: r, Scope: "a", Cycles: 64000},
 	}
 	simulated := []timing.SimulatedRow{
 		{Point: p, Scope: "a", Cycles: 1000},
@@ -82,11 +83,12 @@ func TestScopesMatchByPath(t *testing.T) {
 		{Point: p, Scope: "e", Cycles: 4},
 		{Point: q, Scope: "b", Cycles: 100},
 		{Point: q, Scope: "a", Cycles: 8000},
+		{Point: r, Scope: "a", Cycles: 50000},
 	}
 	rows := beside(subject.ByLoop, predicted, simulated)
 	whole := beside(subject.ByProgram,
-		[]timing.Row{{Point: p, Scope: "x", Cycles: 1000}, {Point: q, Scope: "x", Cycles: 8000}},
-		[]timing.SimulatedRow{{Point: p, Scope: "x", Cycles: 1094}, {Point: q, Scope: "x", Cycles: 8100}})
+		[]timing.Row{{Point: p, Scope: "x", Cycles: 1000}, {Point: q, Scope: "x", Cycles: 8000}, {Point: r, Scope: "x", Cycles: 64000}},
+		[]timing.SimulatedRow{{Point: p, Scope: "x", Cycles: 1094}, {Point: q, Scope: "x", Cycles: 8100}, {Point: r, Scope: "x", Cycles: 50000}})
 	cube(rows, []subject.Point{{"n": 2}, {"n": 4}})
 	if err := adds(append(whole, rows...)); err != nil {
 		t.Error(err)
@@ -101,12 +103,14 @@ func TestScopesMatchByPath(t *testing.T) {
 	want := []row{
 		{4, "x", 1000, 1094, 1000.0/1094 - 1, 0, ""},
 		{8, "x", 8000, 8100, 8000.0/8100 - 1, 0, ""},
+		{16, "x", 64000, 50000, 0.28, 0, ""},
 		{4, "a", 900, 1000, -0.1, 0, ""},
 		{4, "b", 95, 0, math.Inf(1), 0, "only predicted"},
 		{4, "d", 0, 90, -1, 0, "only simulated"},
 		{4, "other", 5, 4, 0.25, 0, "of 2: only predicted 1, only simulated 1"},
 		{8, "a", 7300, 8000, 7300.0/8000 - 1, 8000, ""},
-		{8, "b", 700, 100, 6, 0, ""}, // not simulated at 4
+		{8, "b", 700, 100, 6, 0, ""},             // not simulated at 4
+		{16, "a", 64000, 50000, 0.28, 64000, ""}, // from 4: 8 is beyond the training sizes
 	}
 	got := listed(append(whole, rows...))
 	for i, g := range got {
@@ -118,8 +122,8 @@ func TestScopesMatchByPath(t *testing.T) {
 		if w.n != g.Point["n"] || w.scope != g.Scope || w.pred != g.Pred || w.sim != g.Sim || w.err != g.Err && math.Abs(w.err-g.Err) > 1e-12 || w.note != g.Note {
 			t.Errorf("%+v, want %+v", g, w)
 		}
-		if cubed := g.Cubed; g.Of == "loop" && (w.cubed == 0 != math.IsNaN(cubed) || w.cubed > 0 && w.cubed != cubed) {
-			t.Errorf("%s at %v: %g cycles by n³, want %g", g.Scope, g.Point, cubed, w.cubed)
+		if cubed := g.Cubed; g.Of == "loop" && (w.cubed == 0 != math.IsNaN(cubed) || w.cubed > 0 && (w.cubed != cubed || g.Base != 4)) {
+			t.Errorf("%s at %v: %g cycles by n³ from %g, want %g from 4", g.Scope, g.Point, cubed, g.Base, w.cubed)
 		}
 	}
 	if len(got) != len(want) {
