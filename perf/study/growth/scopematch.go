@@ -2,6 +2,7 @@ package growth
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -20,6 +21,9 @@ func plus(sum ScopeTime, r *ScopeTime) ScopeTime {
 	sum.PredInst += r.PredInst
 	sum.SimInst += r.SimInst
 	sum.Pred += r.Pred
+	sum.Executed += r.Executed
+	sum.Branch += r.Branch
+	sum.Missed += r.Missed
 	sum.Sim += r.Sim
 	return sum
 }
@@ -44,7 +48,10 @@ func beside(by subject.Scope, predicted []timing.Row, simulated []timing.Simulat
 		p := &predicted[i]
 		r := ScopeTime{
 			Program: p.Program, Point: p.Point, Machine: p.Machine, Of: string(by), Scope: p.Scope,
-			PredInst: p.Instructions, Pred: p.Cycles, Note: onlyPredicted, PredWarning: p.Warning,
+			PredInst: p.Instructions, Pred: p.Cycles, Executed: p.Schedule + p.Flow, Branch: p.Branch, Note: onlyPredicted, PredWarning: p.Warning,
+		}
+		for _, level := range slices.Sorted(maps.Keys(p.Waits)) {
+			r.Missed += p.Waits[level]
 		}
 		index[r.at()] = len(rows)
 		rows = append(rows, r)

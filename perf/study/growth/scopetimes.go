@@ -38,6 +38,11 @@ type ScopeTime struct {
 	Pred     float64       `frame:"pred_cycles"`
 	Sim      float64       `frame:"sim_cycles"`
 	Err      float64       `frame:"rel_err"` // of Pred against Sim
+	// Of Pred: the schedule with what the walk takes beyond it, mispredicted branches, and
+	// misses at all levels (timing.Row).
+	Executed float64 `frame:"pred_execution_cycles"`
+	Branch   float64 `frame:"pred_branch_wait_cycles"`
+	Missed   float64 `frame:"pred_miss_wait_cycles"`
 	// Base is the largest size up to the training sizes' largest, and smaller than this
 	// one, at which the scope was simulated; Cubed is what it takes there, times the cube
 	// of the ratio of the sizes. They are missing if there is no such size, if there are

@@ -38,6 +38,9 @@ func checkScopeTimes(t *testing.T, rows []ScopeTime, times frame.Table) {
 		}
 		was := sums[r.Of][at]
 		sums[r.Of][at] = sum{was.pred + r.Pred, was.sim + r.Sim, was.share + r.Share}
+		if parts := r.Executed + r.Branch + r.Missed; math.Abs(parts-r.Pred) > 1e-9*r.Pred {
+			t.Errorf("%s at %v: parts of %g predicted cycles add up to %g", r.Scope, r.Point, r.Pred, parts)
+		}
 		if strings.HasPrefix(r.Scope, "main.solveLine") {
 			named++
 			if math.Abs(r.PredInst-r.SimInst) > 0.1*r.SimInst || r.Note != "" {
