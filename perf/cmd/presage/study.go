@@ -8,6 +8,7 @@ import (
 	"presage/perf"
 	"presage/perf/study/growth"
 	"presage/perf/subject"
+	"presage/perf/timing"
 )
 
 func studyCommand() *cobra.Command {
@@ -15,6 +16,7 @@ func studyCommand() *cobra.Command {
 		flags               validationFlags
 		large, curve, times sweepFlag
 		s                   growth.Options
+		sampled             sweepFlag
 		recipe              bool
 	)
 	cmd := &cobra.Command{
@@ -26,15 +28,26 @@ among them, it simulates the core instruction by instruction. It writes three
 tables, PREFIX-misses.csv, PREFIX-curves.csv and PREFIX-times.csv, and this
 command, the date and checksums to recordings.csv beside them.
 
+With --sample-at it predicts time at those sizes and simulates intervals of the runs
+in place of all of them, --intervals at places spread over each, and writes
+PREFIX-sampled.csv: cycles estimated from the intervals, with the bounds that they lie
+between in 95 of 100 cases. It does nothing else then. Runs too long to be simulated as
+a whole are estimated in a tenth of the time or less.
+
 With --recipe it predicts misses as the papers do, with histograms split in the median
 ratio at all sizes, powers of the size alone, and the binomial formula, and writes
 PREFIX-recipe.csv, to be set beside PREFIX-misses.csv; it simulates nothing.
 
 Simulations are kept in the store: an interrupted study resumes where it stopped.`,
 		Example: `  presage study ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,itanium2 --pages 16384 \
-    --train n=22,29,33,38,43,49 --at n=16:64:8 --large n=100,120 --curve n=10:200:10 --time-at n=20,40,60 --record sweep3d`,
+    --train n=22,29,33,38,43,49 --at n=16:64:8 --large n=100,120 --curve n=10:200:10 --time-at n=20,40,60 --record sweep3d
+  presage study ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000 \
+    --train n=22,29,33,38,43,49 --sample-at n=100,200 --record sweep3d`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if s.SampleAt = sampled.points; len(s.SampleAt) > 0 {
+				return recordSampled(cmd, args, &flags, s)
+			}
 			if len(flags.train.points) == 0 || len(curve.points) == 0 && !recipe || len(flags.judge.points)+len(large.points) == 0 {
 				return errors.New("no sizes: give those to fit to with --train, those to judge at with --at, those of the curves with --curve, such as --train n=20:50:6 --at n=75,100 --curve n=10:200:10")
 			}
@@ -76,8 +89,36 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 	f.Var(&large, "large", "further sizes, without the simulation of fully associative caches")
 	f.Var(&curve, "curve", "problem sizes of the predicted curves")
 	f.Var(&times, "time-at", "sizes of the curve at which execution is simulated")
+	f.Var(&sampled, "sample-at", "sizes at which intervals of the run are simulated, and time is predicted: writes PREFIX-sampled.csv alone")
+	f.IntVar(&s.Sampling.Intervals, "intervals", timing.DefaultIntervals, "with --sample-at: how many intervals of each run")
+	f.Uint64Var(&s.Sampling.History, "history", timing.DefaultHistory, "with --sample-at: "+historyText)
 	f.BoolVar(&recipe, "recipe", false, "predict misses by the papers' own recipe instead")
 	f.StringVar(&flags.record, "record", "", "name prefix of the files to write")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
+}
+
+// recordSampled predicts and samples the times of a study, and prints and records them.
+func recordSampled(cmd *cobra.Command, args []string, flags *validationFlags, s growth.Options) error {
+	if len(flags.train.points) == 0 {
+		return errors.New("no sizes to fit to: give them with --train, such as --train n=20:50:6")
+	}
+	prog, err := openProgram(cmd.Context(), args[0])
+	if err != nil {
+		return err
+	}
+	if err := flags.read(&s.Validation); err != nil {
+		return err
+	}
+	if s.Campaign, err = flags.on.runner(cmd, args); err != nil {
+		return err
+	}
+	table, err := s.SampledTimes(cmd.Context(), prog)
+	if err != nil {
+		return err
+	}
+	if err := growth.RecordSampled(prog, table, flags.record, commandLine(cmd, args)); err != nil {
+		return err
+	}
+	return (&output{format: "text"}).print(cmd.OutOrStdout(), table)
 }
