@@ -35,7 +35,7 @@ func TestSampledHoldsWhole(t *testing.T) {
 		prog *subject.Program
 		args string
 		n    float64
-	}{{perftest.Program(t), perftest.OneIteration, 18}, {cgProgram(t), "-n {n}", 14}} {
+	}{{perftest.Program(t), perftest.OneIteration, 18}, {cgProgram(t), "-n {n}", 18}} {
 		for _, machine := range []string{"origin2000", "itanium2"} {
 			m, at := profiletest.Machine(t, machine), subject.Sweep("n", k.n)
 			opt := SimulateOptions{RunOptions: subject.RunOptions{Args: k.args, Store: store.Open(t.TempDir())}}

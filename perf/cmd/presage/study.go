@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -100,6 +101,11 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 
 // recordSampled predicts and samples the times of a study, and prints and records them.
 func recordSampled(cmd *cobra.Command, args []string, flags *validationFlags, s growth.Options) error {
+	for _, name := range []string{"at", "large", "curve", "time-at", "recipe"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--sample-at and --%s: intervals are simulated by a command of their own; give one of the two", name)
+		}
+	}
 	if len(flags.train.points) == 0 {
 		return errors.New("no sizes to fit to: give them with --train, such as --train n=20:50:6")
 	}
