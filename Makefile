@@ -176,6 +176,8 @@ sampled: ## simulate intervals of runs of Sweep3D, LU, BT and SP too long to be 
 	$(SAMPLED) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --sample-at n=48,56,100,120 --record datasets/sweep3d_nas/lu
 	$(SAMPLED) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --sample-at n=48,56,100,120 --record datasets/sweep3d_nas/bt-2.3
 	$(SAMPLED) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --sample-at n=48,56,100,120 --record datasets/sweep3d_nas/sp-2.3
+	$(GO) run ./perf/cmd/presage simulate -q --time --machine origin2000,itanium2 ./datasets/programs/cg --args "-n {n} -quiet" --sweep n=28 --record datasets/sweep3d_nas/cg-times.csv
+	$(GO) run ./perf/cmd/presage simulate -q --time --machine origin2000,itanium2 --intervals 200 ./datasets/programs/cg --args "-n {n} -quiet" --sweep n=28 --record datasets/sweep3d_nas/cg-sampled.csv
 
 METASIM = $(GO) run ./perf/cmd/presage metasim --machine datasets/metasim/power3.yaml
 
