@@ -17,6 +17,7 @@ import (
 	"presage/perf"
 	"presage/perf/frame"
 	"presage/perf/study/record"
+	"presage/perf/timing"
 )
 
 // presage runs the command with arguments.
@@ -248,6 +249,10 @@ func TestErrors(t *testing.T) {
 		{"simulate " + program + " --machine zen4 --prefetch --time --accesses-per-cycle 2", "give one of the two"},
 		{"simulate " + program + " --machine zen4 --prefetch --fully-associative", "give one of the two"},
 		{"simulate " + program + " --machine zen4 --accesses-per-cycle 2", "give it with --prefetch"},
+		{"simulate " + program + " --machine zen4 --intervals 20", "give it with --time"},
+		{"simulate " + program + " --machine zen4 --time --intervals 1", "two or more"},
+		{"simulate " + program + " --machine zen4 --time --history 5000", "give them with --intervals"},
+		{"simulate " + program + " --machine zen4 --time --intervals 20 --by routine", "ask for the whole program"},
 		{"simulate " + program + " --machine zen4 --prefetch --accesses-per-cycle 0", "above 0"},
 		{"machines cray1", "there are"},
 		{"machines --classes", "name it"},
@@ -364,6 +369,10 @@ func TestTime(t *testing.T) {
 	if !strings.Contains(sim, "sim_cycles") || strings.Contains(sim, "sim_misses") {
 		t.Errorf("simulated time:\n%s", sim)
 	}
+	sampled := must(t, "simulate", program, "--time", "--intervals", "20", "--interval-length", "5000", "--sweep", "n=12", "--args", "-n {n} -iterations 1", "--machine", "origin2000", "--format", "csv", "-q")
+	if !strings.Contains(sampled, "sim_cycles_low") || !strings.Contains(sampled, timing.SampledReference) || strings.Contains(sampled, "sim_base_cycles") {
+		t.Errorf("time simulated by sampled intervals:\n%s", sampled)
+	}
 	for _, args := range [][]string{
 		{"time", dir, "--machine", "origin2000"},
 		{"time", dir, "--machine", "itanium2", "--at", "n=12"},
@@ -405,5 +414,14 @@ func TestStudy(t *testing.T) {
 		if _, _, err := presage(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", args, err)
 		}
+	}
+	sampled := []string{"study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix, "--train", "n=6:9:1", "--sample-at", "n=16", "--intervals", "10", "--history", "50000"}
+	must(t, sampled...)
+	df, rec := recorded(t, prefix+"-sampled.csv")
+	if df.Nrow() != 1 || !slices.Contains(df.Names(), "pred_cycles") || !slices.Contains(df.Names(), "sim_cycles_high") || !strings.Contains(rec.Origin, timing.SampledReference) {
+		t.Errorf("sampled: columns %v, of %q", df.Names(), rec.Origin)
+	}
+	if _, _, err := presage(t, append(sampled, "--time-at", "n=8")...); err == nil || !strings.Contains(err.Error(), "--sample-at") {
+		t.Errorf("sampled, and simulated as a whole: %v", err)
 	}
 }

@@ -20,6 +20,9 @@ type Options struct {
 	misses.Validation
 	Curve []subject.Point // sizes of the curves, which are predicted
 	Times []subject.Point // sizes at which execution is simulated; among those of Curve
+
+	SampleAt []subject.Point // sizes at which intervals are simulated: see SampledTimes
+	Sampling timing.Sampling // which intervals
 }
 
 // Findings are the results of a study.
@@ -130,10 +133,7 @@ func (opt *Options) on(ctx context.Context, m *machine.Machine, prog *subject.Pr
 	if on.Misses, err = misses.Predict(ctx, model, m, opt.Curve, misses.PredictOptions{Method: opt.Method, Coverage: -1}); err != nil {
 		return on, err
 	}
-	if on.Times, err = timing.Predict(ctx, model, execution, m, opt.Curve, timing.PredictOptions{Method: opt.Method}); err != nil {
-		return on, err
-	}
-	if on.Fixed, err = timing.Predict(ctx, model, execution, m, opt.Curve, timing.PredictOptions{Method: opt.Method, FixedExposure: true}); err != nil {
+	if err := opt.predictTimes(ctx, &on, m, model, execution, opt.Curve); err != nil {
 		return on, err
 	}
 	if len(opt.Times) == 0 {
@@ -144,4 +144,13 @@ func (opt *Options) on(ctx context.Context, m *machine.Machine, prog *subject.Pr
 	}
 	on.Scopes, err = opt.scopeTimes(ctx, m, prog, model, execution)
 	return on, err
+}
+
+// predictTimes sets on.Times and on.Fixed.
+func (opt *Options) predictTimes(ctx context.Context, on *OnMachine, m *machine.Machine, model *misses.Model, execution *timing.ExecutionModel, points []subject.Point) (err error) {
+	if on.Times, err = timing.Predict(ctx, model, execution, m, points, timing.PredictOptions{Method: opt.Method}); err != nil {
+		return err
+	}
+	on.Fixed, err = timing.Predict(ctx, model, execution, m, points, timing.PredictOptions{Method: opt.Method, FixedExposure: true})
+	return err
 }
