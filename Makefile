@@ -139,7 +139,20 @@ SMALL = $(GO) run ./perf/cmd/presage study -q --machine origin2000 --method bino
 REPLAYED = $(GO) run ./perf/cmd/presage validate -q --machine origin2000,itanium2 --train n=12,14,16,18,20,22,24 --at n=32,40,48 --trained-sizes-only --summary of
 ORIGIN_8WAY = datasets/sweep3d_nas/origin2000-8way.yaml
 
-study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (hours; goes on where it was interrupted)
+# The same programs as gcc and gfortran make them, whatever folder this is in: results in
+# the store are found by the executable's checksum, and debug information names folders.
+BUILT = build/study/sweep3d-c build/study/lu-fortran
+CROSS = -O2 -g -static -fdebug-prefix-map=$(CURDIR)=. -o $@
+
+build/study/sweep3d-c: $(sort $(wildcard datasets/programs/sweep3d-c/*.[ch]))
+	@mkdir -p $(@D)
+	riscv64-linux-gnu-gcc $(CROSS) $(filter %.c,$^) -lm
+
+build/study/lu-fortran: $(sort $(wildcard datasets/programs/lu-fortran/*.f90))
+	@mkdir -p $(@D)
+	riscv64-linux-gnu-gfortran $(CROSS) -J $(@D) $^
+
+study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (hours; goes on where it was interrupted)
 	$(STUDY) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
 	$(STUDY) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
 	$(STUDY) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
@@ -147,6 +160,8 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(STUDY) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
+	$(STUDY) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-c
+	$(STUDY) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-fortran
 	$(RECIPE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
@@ -154,6 +169,8 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(RECIPE) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
 	$(RECIPE) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(RECIPE) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
+	$(RECIPE) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-c
+	$(RECIPE) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-fortran
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-sized
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -max 64 -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-max64
 	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
@@ -164,6 +181,8 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(LARGEST) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --sweep n=45 --record datasets/sweep3d_nas/bt-3.0-largest.csv
 	$(LARGEST) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sp-2.3-largest.csv
 	$(LARGEST) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sp-3.0-largest.csv
+	$(LARGEST) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sweep3d-c-largest.csv
+	$(LARGEST) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-fortran-largest.csv
 	$(REPLAYED) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-replayed.csv
 	$(REPLAYED) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --method binomial --record datasets/sweep3d_nas/sweep3d-formula.csv
 	$(REPLAYED) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-replayed.csv
