@@ -91,15 +91,18 @@ func (f *filter) pass(block uint64) bool {
 	return true
 }
 
-// Warm brings the contents of the levels below the first, and those of TLBs, to about
-// where Observe would, in a fraction of the time. A filter of recent blocks stands for
-// the first level, which stays as it is; iterations of a run are taken some at a
-// time. The accesses count at the levels below, those that come from the filter; at
-// the first they do not. Where there are prefetchers, or the level below the first takes
-// what that evicts, it is Observe. It panics as Observe does.
+// Warm brings the contents of the caches below the first to about where Observe would,
+// in a fraction of the time. A filter of recent blocks stands for the first, which stays
+// as it is; iterations of a run are taken some at a time. The accesses count at the
+// levels below, those that come from the filter; at the first they do not. Where there
+// are prefetchers, or the level below the first takes what that evicts, it is Observe.
+// For TLBs, which hold too little to be warmed up by halves, it is Observe always. It
+// panics as Observe does.
 func (s *Simulator) Warm(b *trace.Batch) {
 	s.caches.warmBatch(b)
-	s.tlbs.warmBatch(b)
+	if len(s.tlbs.levels) > 0 {
+		s.tlbs.observeBatch(b)
+	}
 }
 
 // warmChunk is the number of iterations of a run that are taken together.
@@ -126,8 +129,7 @@ func (c *chain) warmBatch(b *trace.Batch) {
 	}
 }
 
-// warm passes accesses through the filter, and on to the first level or to the one
-// below it.
+// warm passes accesses through the filter, and on to the level below the first.
 func (c *chain) warm(accesses []trace.Access) {
 	shift := c.levels[0].shift & 63
 	for _, a := range accesses {
@@ -185,16 +187,13 @@ func (c *chain) warmSparse(s *trace.Stride, ref *reference, from, n uint32) {
 }
 
 // warmBlock accesses a block of the first level, which begins at an address, at the
-// level that the reference enters, or at the one below.
+// level below the one that the reference enters.
 func (c *chain) warmBlock(first uint64, ref *reference) {
 	i := int(ref.enter)
 	if i >= len(c.levels) {
 		return
 	}
-	if c.spared {
-		i = int(c.levels[i].below[ref.float])
-	}
-	if i < len(c.levels) {
+	if i = int(c.levels[i].below[ref.float]); i < len(c.levels) {
 		c.demand(i, first, first, ref, ref.mark)
 	}
 }

@@ -35,7 +35,6 @@ func New(plan *trace.Plan, config Config) (*Simulator, error) {
 	}
 	s := &Simulator{config: config.clone(), groups: plan.Groups()}
 	s.caches = newChain(plan, s.config.Levels, config.Seed, true)
-	s.caches.spared = true
 	if p := s.config.Prefetching; p != nil {
 		s.caches.prefetching = newPrefetching(p, len(s.config.Levels), s.groups)
 	}
@@ -115,8 +114,7 @@ type chain struct {
 	log       *[]Missed // takes the misses of the access at hand; nil: not asked for
 	first     int       // index of levels[0] in all of the hierarchy
 
-	filter  filter // see Warm
-	spared  bool   // Warm leaves levels[0] as it is: the filter stands for it
+	filter  filter // stands for levels[0]: see Warm
 	logging bool   // see LogFills
 	fills   []Fill
 

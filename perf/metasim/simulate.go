@@ -105,9 +105,8 @@ type StretchResult struct {
 	Instructions uint64   // in its exact extent
 	Blocks       []Counts // of blocks that accessed memory, by ascending index
 
-	// Like are the counts of the strata that are like the stretch (Sample.Strata), with
-	// misses at the levels of caches alone, and of these not at the first, which
-	// histories do not simulate.
+	// Like are the counts of the strata that are like the stretch (Sample.Strata),
+	// without misses at the first level, which histories do not simulate.
 	Like             []Counts
 	LikeInstructions uint64
 }
