@@ -1,6 +1,8 @@
 package cache
 
 import (
+	"slices"
+
 	"presage/perf/trace"
 )
 
@@ -17,9 +19,24 @@ type Fill struct {
 // LogFills begins a list of the fills from now on.
 func (s *Simulator) LogFills() {
 	for _, c := range []*chain{&s.caches, &s.tlbs} {
-		c.logging = true
+		c.logging = false
 		c.setDirect()
+		if c.fillable() {
+			c.logging = true
+			c.setDirect()
+		}
 	}
+}
+
+// fillable reports whether there may be fills: levels that are direct and full stay so.
+func (c *chain) fillable() bool {
+	for i := range c.levels {
+		l := &c.levels[i]
+		if !l.direct || l.pool != nil && !l.pool.full() || slices.Contains(l.tags[:l.sets*l.places], 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // EndLog ends the list of fills.
@@ -96,13 +113,31 @@ func (f *filter) pass(block uint64) bool {
 // as it is; iterations of a run are taken some at a time. The accesses count at the
 // levels below, those that come from the filter; at the first they do not. Where there
 // are prefetchers, or the level below the first takes what that evicts, it is Observe.
-// For TLBs, which hold too little to be warmed up by halves, it is Observe always. It
-// panics as Observe does.
+// Misses of TLBs, which hold too little to be warmed up by halves, are those of Observe;
+// accesses to the latest page of a set need not count. It panics as Observe does.
 func (s *Simulator) Warm(b *trace.Batch) {
 	s.caches.warmBatch(b)
-	if len(s.tlbs.levels) > 0 {
-		s.tlbs.observeBatch(b)
+	if c := &s.tlbs; len(c.levels) > 0 {
+		l := &c.levels[0]
+		c.skims = l.direct && l.pool == nil && !l.spec.BypassFloat
+		c.observeBatch(b)
+		c.skims = false
 	}
+}
+
+// skim is observe without counting accesses to the latest block of a set, which change
+// nothing. All enter at the first level, which is direct and has no dirty blocks.
+func (c *chain) skim(accesses []trace.Access) {
+	c.skims = false
+	l := &c.levels[0]
+	shift, mask, places, tags := l.shift&63, l.mask, l.places, l.tags
+	for i, a := range accesses {
+		block := a.Addr() >> shift
+		if tags[block&mask*places] != tagOf(block) || a.Last()>>shift != block {
+			c.observe(accesses[i : i+1])
+		}
+	}
+	c.skims = true
 }
 
 // warmChunk is the number of iterations of a run that are taken together.

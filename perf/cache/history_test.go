@@ -117,8 +117,8 @@ func TestWarmedIsHeld(t *testing.T) {
 	})
 }
 
-// TestWarmSimulatesTLBs: TLBs count after Warm what they count after Observe, small ones
-// that crowd included.
+// TestWarmSimulatesTLBs: TLBs miss in Warm what they miss in Observe, small ones that crowd
+// included.
 func TestWarmSimulatesTLBs(t *testing.T) {
 	plan := mixedPlan()
 	rapid.Check(t, func(t *rapid.T) {
@@ -137,6 +137,10 @@ func TestWarmSimulatesTLBs(t *testing.T) {
 				[]func(*trace.Batch){s.Warm, s.Observe}[i](b)
 			}
 			results[i] = s.Result().TLBs
+			for g := range results[i][0].Groups {
+				results[i][0].Groups[g].Accesses = 0
+			}
+			results[i][0].Total.Accesses = 0
 		}
 		if diff := cmp.Diff(results[0], results[1]); diff != "" || results[0][0].Total.Misses == 0 {
 			t.Fatalf("-Warm +Observe:\n%s", diff)

@@ -116,6 +116,7 @@ type chain struct {
 
 	filter  filter // stands for levels[0]: see Warm
 	logging bool   // see LogFills
+	skims   bool   // see skim
 	fills   []Fill
 
 	prefetching *prefetching // nil: none
@@ -202,6 +203,10 @@ func after(levels []Level, i int, float bool) uint8 {
 func (c *chain) observe(accesses []trace.Access) {
 	if c.prefetching != nil {
 		c.observePrefetching(accesses)
+		return
+	}
+	if c.skims {
+		c.skim(accesses)
 		return
 	}
 	levels := c.levels
