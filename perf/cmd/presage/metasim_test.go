@@ -47,7 +47,7 @@ func TestSimpointAndMetasim(t *testing.T) {
 		return out
 	}
 	mismatch := strings.Count(chosen[:strings.Index(chosen, "mismatch")], ",")
-	if a, b := without(chosen, mismatch), without(read, mismatch); strings.Join(a, "") != strings.Join(b, "") || len(a) != 3 {
+	if a, b := without(chosen, mismatch), without(read, mismatch); strings.Join(a, "") != strings.Join(b, "") || len(a) != 4 {
 		t.Errorf("chosen:\n%s\nread:\n%s", chosen, read)
 	}
 	if text := must(t, with("metasim", program, "--machine", power3, "--percent", "20", "--periods", "3", "--full", "--warmup", "kept")...); strings.Count(text, "\n") != 10 {
