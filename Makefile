@@ -211,7 +211,7 @@ sampled: ## simulate intervals of runs of Sweep3D, LU, BT and SP too long to be 
 
 METASIM = $(GO) run ./perf/cmd/presage metasim --machine datasets/metasim/power3.yaml
 
-metasim: ## simulate parts of eleven runs and all of them, and record it (an hour; goes on where it was interrupted)
+metasim: ## simulate parts of eleven runs, with and without histories, and all of them, and record it (an hour and a half of processor time; goes on where it was interrupted)
 	$(METASIM) ./datasets/programs/cg --args "-n 80 -iterations 25 -quiet" --record datasets/metasim/cg
 	$(METASIM) ./datasets/programs/matmul --args "-n 250 -repeat 10 -quiet" --record datasets/metasim/matmul
 	$(METASIM) ./datasets/programs/sweep3d --args "-n 50 -quiet" --record datasets/metasim/sweep3d

@@ -1,6 +1,8 @@
 package cache
 
 import (
+	"slices"
+
 	"presage/perf/trace"
 )
 
@@ -17,9 +19,24 @@ type Fill struct {
 // LogFills begins a list of the fills from now on.
 func (s *Simulator) LogFills() {
 	for _, c := range []*chain{&s.caches, &s.tlbs} {
-		c.logging = true
+		c.logging = false
 		c.setDirect()
+		if c.fillable() {
+			c.logging = true
+			c.setDirect()
+		}
 	}
+}
+
+// fillable reports whether there may be fills: levels that are direct and full stay so.
+func (c *chain) fillable() bool {
+	for i := range c.levels {
+		l := &c.levels[i]
+		if !l.direct || l.pool != nil && !l.pool.full() || slices.Contains(l.tags[:l.sets*l.places], 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // EndLog ends the list of fills.
@@ -91,15 +108,36 @@ func (f *filter) pass(block uint64) bool {
 	return true
 }
 
-// Warm brings the contents of the levels below the first, and those of TLBs, to about
-// where Observe would, in a fraction of the time. A filter of recent blocks stands for
-// the first level, which stays as it is; iterations of a run are taken some at a
-// time. The accesses count at the levels below, those that come from the filter; at
-// the first they do not. Where there are prefetchers, or the level below the first takes
-// what that evicts, it is Observe. It panics as Observe does.
+// Warm brings the contents of the caches below the first to about where Observe would,
+// in a fraction of the time. A filter of recent blocks stands for the first, which stays
+// as it is; iterations of a run are taken some at a time. The accesses count at the
+// levels below, those that come from the filter; at the first they do not. Where there
+// are prefetchers, or the level below the first takes what that evicts, it is Observe.
+// Misses of TLBs, which hold too little to be warmed up by halves, are those of Observe;
+// accesses to the latest page of a set need not count. It panics as Observe does.
 func (s *Simulator) Warm(b *trace.Batch) {
 	s.caches.warmBatch(b)
-	s.tlbs.warmBatch(b)
+	if c := &s.tlbs; len(c.levels) > 0 {
+		l := &c.levels[0]
+		c.skims = l.direct && l.pool == nil && !l.spec.BypassFloat
+		c.observeBatch(b)
+		c.skims = false
+	}
+}
+
+// skim is observe without counting accesses to the latest block of a set, which change
+// nothing. All enter at the first level, which is direct and has no dirty blocks.
+func (c *chain) skim(accesses []trace.Access) {
+	c.skims = false
+	l := &c.levels[0]
+	shift, mask, places, tags := l.shift&63, l.mask, l.places, l.tags
+	for i, a := range accesses {
+		block := a.Addr() >> shift
+		if tags[block&mask*places] != tagOf(block) || a.Last()>>shift != block {
+			c.observe(accesses[i : i+1])
+		}
+	}
+	c.skims = true
 }
 
 // warmChunk is the number of iterations of a run that are taken together.
@@ -126,8 +164,7 @@ func (c *chain) warmBatch(b *trace.Batch) {
 	}
 }
 
-// warm passes accesses through the filter, and on to the first level or to the one
-// below it.
+// warm passes accesses through the filter, and on to the level below the first.
 func (c *chain) warm(accesses []trace.Access) {
 	shift := c.levels[0].shift & 63
 	for _, a := range accesses {
@@ -185,16 +222,13 @@ func (c *chain) warmSparse(s *trace.Stride, ref *reference, from, n uint32) {
 }
 
 // warmBlock accesses a block of the first level, which begins at an address, at the
-// level that the reference enters, or at the one below.
+// level below the one that the reference enters.
 func (c *chain) warmBlock(first uint64, ref *reference) {
 	i := int(ref.enter)
 	if i >= len(c.levels) {
 		return
 	}
-	if c.spared {
-		i = int(c.levels[i].below[ref.float])
-	}
-	if i < len(c.levels) {
+	if i = int(c.levels[i].below[ref.float]); i < len(c.levels) {
 		c.demand(i, first, first, ref, ref.mark)
 	}
 }

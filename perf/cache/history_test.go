@@ -117,6 +117,37 @@ func TestWarmedIsHeld(t *testing.T) {
 	})
 }
 
+// TestWarmSimulatesTLBs: TLBs miss in Warm what they miss in Observe, small ones that crowd
+// included.
+func TestWarmSimulatesTLBs(t *testing.T) {
+	plan := mixedPlan()
+	rapid.Check(t, func(t *rapid.T) {
+		config := Config{
+			Levels: []Level{{Name: "L1", Blocks: 8, BlockBytes: 64, Ways: 2}, {Name: "L2", Blocks: 64, BlockBytes: 64, Ways: 4}},
+			TLBs:   []TLB{{Name: "TLB", Entries: 8, EntryBytes: 256, Ways: rapid.SampledFrom([]int{1, 2, 4, 0}).Draw(t, "ways")}},
+		}
+		batches, _ := tracetest.Rows(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), plan)
+		var results [2][]LevelResult
+		for i := range results {
+			s, err := New(plan, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range batches {
+				[]func(*trace.Batch){s.Warm, s.Observe}[i](b)
+			}
+			results[i] = s.Result().TLBs
+			for g := range results[i][0].Groups {
+				results[i][0].Groups[g].Accesses = 0
+			}
+			results[i][0].Total.Accesses = 0
+		}
+		if diff := cmp.Diff(results[0], results[1]); diff != "" || results[0][0].Total.Misses == 0 {
+			t.Fatalf("-Warm +Observe:\n%s", diff)
+		}
+	})
+}
+
 // TestWarmIsNearlyObserve: misses of the second level after Warm are about those after
 // Observe, where it is too small for the accesses, too.
 func TestWarmIsNearlyObserve(t *testing.T) {

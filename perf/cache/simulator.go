@@ -35,7 +35,6 @@ func New(plan *trace.Plan, config Config) (*Simulator, error) {
 	}
 	s := &Simulator{config: config.clone(), groups: plan.Groups()}
 	s.caches = newChain(plan, s.config.Levels, config.Seed, true)
-	s.caches.spared = true
 	if p := s.config.Prefetching; p != nil {
 		s.caches.prefetching = newPrefetching(p, len(s.config.Levels), s.groups)
 	}
@@ -115,9 +114,9 @@ type chain struct {
 	log       *[]Missed // takes the misses of the access at hand; nil: not asked for
 	first     int       // index of levels[0] in all of the hierarchy
 
-	filter  filter // see Warm
-	spared  bool   // Warm leaves levels[0] as it is: the filter stands for it
+	filter  filter // stands for levels[0]: see Warm
 	logging bool   // see LogFills
+	skims   bool   // see skim
 	fills   []Fill
 
 	prefetching *prefetching // nil: none
@@ -204,6 +203,10 @@ func after(levels []Level, i int, float bool) uint8 {
 func (c *chain) observe(accesses []trace.Access) {
 	if c.prefetching != nil {
 		c.observePrefetching(accesses)
+		return
+	}
+	if c.skims {
+		c.skim(accesses)
 		return
 	}
 	levels := c.levels

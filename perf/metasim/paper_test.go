@@ -146,4 +146,7 @@ func TestPower3(t *testing.T) {
 	if !slices.Equal([]string{c.Levels[0].Name, c.Levels[1].Name}, []string{"L1", "L2"}) {
 		t.Errorf("%+v", c)
 	}
+	if l := c.TLBs[0]; len(c.TLBs) != 1 || l.Entries*l.EntryBytes != 1<<20 || l.EntryBytes != 4096 || l.Ways != 2 {
+		t.Errorf("%+v", c.TLBs)
+	}
 }

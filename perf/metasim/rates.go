@@ -68,7 +68,7 @@ func (t *StretchResult) at(level int, rule Combine) (list []levelCounts, instruc
 		}
 	}
 	add(t.Blocks)
-	if rule != ByHistory || level == 0 || len(t.Like) == 0 || level >= len(t.Like[0].Misses) {
+	if rule != ByHistory || level == 0 {
 		return list, t.Instructions
 	}
 	add(t.Like)

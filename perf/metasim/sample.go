@@ -39,7 +39,7 @@ const (
 	// influence is proportional to the block's accesses in it. If weights are
 	// proportional to lengths, it is the ratio of the plain sums.
 	ByAccess
-	// ByHistory is ByAccess where, at the caches below the first, a stretch has the
+	// ByHistory is ByAccess where, at all levels but the first, a stretch has the
 	// accesses and misses of all that is like it as well (Sample.Strata).
 	ByHistory
 )

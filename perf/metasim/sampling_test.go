@@ -312,7 +312,7 @@ func TestFullIsExact(t *testing.T) {
 			t.Errorf("%s: hit rate %+v, of accesses %.9f", level.Name, got, exact)
 		}
 	}
-	if sims[1].Stretches[0].Blocks[0].Accesses != sims[0].Stretches[0].Blocks[0].Accesses || len(sims[1].Levels) != 2 {
+	if sims[1].Stretches[0].Blocks[0].Accesses != sims[0].Stretches[0].Blocks[0].Accesses || len(sims[1].Levels) != 3 {
 		t.Error("two hierarchies in a run see different accesses")
 	}
 	if sims[0].Simulated != prof.Instructions || len(sims[0].Warnings) > 0 {

@@ -28,10 +28,10 @@ const (
 	WarmKeptFixed
 	// WarmHistory simulates WarmLength instructions before each stretch, beginning
 	// with empty caches: all but the last DefaultWarmLength in a fraction of the time
-	// (cache.Simulator.Warm). Under LRU, hits are then what they would be with the
-	// whole history, and so are misses of full sets, up to what the levels above
-	// hold. What an access would do that misses where its set has a free place is not
-	// known (an unknown reference of Wood, Hill and Kessler, SIGMETRICS 1991). Of
+	// (cache.Simulator.Warm; TLBs as they are). Under LRU, hits are then what they would
+	// be with the whole history, and so are misses of full sets, up to what the levels
+	// above hold. What an access would do that misses where its set has a free place is
+	// not known (an unknown reference of Wood, Hill and Kessler, SIGMETRICS 1991). Of
 	// these, a share of (d - w)/d is taken for misses if the parts of the run that
 	// were simulated touched d blocks of the set and it has w < d ways: so many of d
 	// blocks that are accessed alike are not held. If d <= w nothing was ever
@@ -105,9 +105,8 @@ type StretchResult struct {
 	Instructions uint64   // in its exact extent
 	Blocks       []Counts // of blocks that accessed memory, by ascending index
 
-	// Like are the counts of the strata that are like the stretch (Sample.Strata), with
-	// misses at the levels of caches alone, and of these not at the first, which
-	// histories do not simulate.
+	// Like are the counts of the strata that are like the stretch (Sample.Strata),
+	// without misses at the first level, which histories do not simulate.
 	Like             []Counts
 	LikeInstructions uint64
 }

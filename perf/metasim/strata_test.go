@@ -97,9 +97,10 @@ func TestStrataCountTheirAccesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := cache.Config{Levels: []cache.Level{
-		{Name: "L1", Blocks: 8, BlockBytes: 64, Ways: 2}, {Name: "L2", Blocks: 64, BlockBytes: 64, Ways: 4},
-	}}
+	config := cache.Config{
+		Levels: []cache.Level{{Name: "L1", Blocks: 8, BlockBytes: 64, Ways: 2}, {Name: "L2", Blocks: 64, BlockBytes: 64, Ways: 4}},
+		TLBs:   []cache.TLB{{Name: "TLB", Entries: 8, EntryBytes: 256, Ways: 2}},
+	}
 	run := func(s metasim.Sample, opt metasim.SimulateOptions) *metasim.Simulation {
 		sims, err := metasim.Simulate(t.Context(), p.Run, code, s, []cache.Config{config}, opt)
 		if err != nil {
@@ -114,7 +115,7 @@ func TestStrataCountTheirAccesses(t *testing.T) {
 		whole.Stretches = append(whole.Stretches, metasim.Stretch{Window: trace.Window{From: v.Starts[i], To: v.Starts[i] + v.Lengths[i]}})
 	}
 	full := run(whole, metasim.SimulateOptions{Warmup: metasim.WarmKept})
-	type sums struct{ accesses, misses, instructions uint64 }
+	type sums struct{ accesses, misses, pages, instructions uint64 }
 	var want [2]sums
 	for _, s := range sample.Strata {
 		w := &want[s.Like]
@@ -128,6 +129,7 @@ func TestStrataCountTheirAccesses(t *testing.T) {
 			if f := &full.Stretches[i]; f.From >= s.From && f.To <= s.To {
 				for _, c := range f.Blocks {
 					w.misses += c.Misses[1]
+					w.pages += c.Misses[2]
 				}
 			}
 		}
@@ -139,13 +141,14 @@ func TestStrataCountTheirAccesses(t *testing.T) {
 		for _, c := range s.Like {
 			have.accesses += c.Accesses
 			have.misses += c.Misses[1]
+			have.pages += c.Misses[2]
 			if c.Misses[0] != 0 {
 				t.Errorf("block %d: %d misses at the first level, which histories do not simulate", c.Block, c.Misses[0])
 			}
 		}
 		w := want[i]
 		t.Logf("stretch %d: %+v, the run has %+v", i, have, w)
-		if w.accesses == 0 || w.misses < 100 {
+		if w.accesses == 0 || w.misses < 100 || w.pages < 200 {
 			t.Fatalf("stretch %d: nothing to count: %+v", i, w)
 		}
 		if have.accesses != w.accesses {
@@ -157,6 +160,10 @@ func TestStrataCountTheirAccesses(t *testing.T) {
 		}
 		if off := float64(have.misses)/float64(w.misses) - 1; off > mostByFilter || off < -mostByFilter {
 			t.Errorf("stretch %d: %d misses, the full simulation has %d", i, have.misses, w.misses)
+		}
+		// The TLB is simulated as it is, access by access.
+		if off := float64(have.pages)/float64(w.pages) - 1; off > 0.001 || off < -0.001 {
+			t.Errorf("stretch %d: %d misses of the TLB, the full simulation has %d", i, have.pages, w.pages)
 		}
 	}
 	// Without strata, the same stretches.

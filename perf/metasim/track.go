@@ -17,7 +17,7 @@ type segment struct {
 	weight  float64
 	stretch int  // index in Sample.Stretches; -1: a warm-up
 	fresh   bool // caches are empty when it begins
-	quick   bool // a warm-up of the levels below the first: see cache.Simulator.Warm
+	quick   bool // a warm-up of all levels but the first: see cache.Simulator.Warm
 	like    int  // of a quick one that counts, the index of the stretch that it is like; -1: none
 }
 
@@ -260,7 +260,7 @@ func (t *tracker) takeBack(blocks []Counts, fills []cache.Fill, held [][]float64
 
 // join adds the strata to the stretches that they are like.
 func (t *tracker) join(windows []trace.Window) {
-	caches := len(t.config.Levels)
+	levels := len(t.base)
 	all := make([]map[int]*Counts, len(t.done)) // by block
 	for _, s := range t.strata {
 		if s.like >= len(t.done) {
@@ -274,11 +274,11 @@ func (t *tracker) join(windows []trace.Window) {
 		for _, c := range s.blocks {
 			sum := all[s.like][c.Block]
 			if sum == nil {
-				sum = &Counts{Block: c.Block, Misses: make([]uint64, caches)}
+				sum = &Counts{Block: c.Block, Misses: make([]uint64, levels)}
 				all[s.like][c.Block] = sum
 			}
 			sum.Accesses += c.Accesses
-			for l := 1; l < caches; l++ {
+			for l := 1; l < levels; l++ {
 				sum.Misses[l] += c.Misses[l]
 			}
 		}

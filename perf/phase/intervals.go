@@ -52,7 +52,7 @@ type storedVectors struct {
 // storeVersion is part of the key of stored vectors and simulations: raise it
 // when the meaning of storedVectors or storedSample, or the blocks of a program,
 // change.
-const storeVersion = 2
+const storeVersion = 3
 
 // BlockVectors runs prog once at the point, and counts the instructions that each
 // interval executes in each basic block. Results are kept in the store.

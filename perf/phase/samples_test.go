@@ -30,7 +30,7 @@ func power3(t *testing.T) *machine.Machine {
 	return m
 }
 
-// The machine's file has the caches that package metasim has from the paper.
+// The machine's file has the caches that package metasim has from the paper, and its TLB.
 func TestPower3OfThePaper(t *testing.T) {
 	if d := cmp.Diff(metasim.Power3(), power3(t).Hierarchy()); d != "" {
 		t.Errorf("(-paper +file):\n%s", d)
@@ -84,25 +84,29 @@ func TestFullSampleIsExact(t *testing.T) {
 	}
 	// A block that a fault or a signal cuts short is taken for whole in the weights.
 	const cut = 1e-6
-	for l := range 2 {
+	const levels = 3 // L1, L2, TLB
+	for l := range levels {
 		if r, want := rows[l], 1-misses[l]/accesses[l]; math.Abs(r.Hit-want) > cut || r.Diff != 0 || r.Simulated != 1 {
-			t.Errorf("level %d: hit ratio %.9f of %g of the run, simulated %.9f", l+1, r.Hit, r.Simulated, want)
+			t.Errorf("%s: hit ratio %.9f of %g of the run, simulated %.9f", r.Level, r.Hit, r.Simulated, want)
 		}
-		if r := rows[2+l]; math.Abs(r.DiffBy) > cut || r.Simulated != 1 {
-			t.Errorf("level %d: all intervals are off by %g", l+1, r.DiffBy)
+		if r := rows[levels+l]; math.Abs(r.DiffBy) > cut || r.Simulated != 1 {
+			t.Errorf("%s: all intervals are off by %g", r.Level, r.DiffBy)
 		}
 	}
 	for i, name := range []string{"full", "all", "simpoint", "periodic 20%"} {
-		if got := rows[2*i].Sampling; got != name {
-			t.Errorf("row %d is of %q, want %q", 2*i, got, name)
+		if got := rows[levels*i].Sampling; got != name {
+			t.Errorf("row %d is of %q, want %q", levels*i, got, name)
 		}
 	}
-	if s := rows[6].Simulated; math.Abs(s-0.18) > 1e-3 { // a tenth is passed over
+	if s := rows[3*levels].Simulated; math.Abs(s-0.18) > 1e-3 { // a tenth is passed over
 		t.Errorf("periodic 20%% simulates %g", s)
 	}
-	for i := 4; i < 8; i += 2 {
+	for i := 2 * levels; i < 4*levels; i += levels {
 		if d := rows[i].Diff; math.Abs(d) > 0.03 || d == 0 {
 			t.Errorf("row %d: L1 is off by %g", i, d)
+		}
+		if r := rows[i+2]; r.Level != "TLB" || math.Abs(r.DiffBy) > 5e-4 || r.DiffBy == 0 {
+			t.Errorf("row %d: the TLB is off by %g, %g by accesses: %+v", i+2, r.Diff, r.DiffBy, r)
 		}
 	}
 	blocks, err := BlockHitRates("L1", samples...)
@@ -115,7 +119,7 @@ func TestFullSampleIsExact(t *testing.T) {
 		for _, b := range blocks {
 			sum += b.Share * b.Rates[name+"_hit_ratio"]
 		}
-		if want := rows[2*i].Hit; math.Abs(sum-want) > 1e-12 {
+		if want := rows[levels*i].Hit; math.Abs(sum-want) > 1e-12 {
 			t.Errorf("%s: blocks give %.15f, the program has %.15f", name, sum, want)
 		}
 	}
@@ -298,15 +302,16 @@ func TestHistoriesCountWithClusters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for l := range 2 {
-		with, alone, searched := rows[l], rows[2+l], rows[4+l]
+	const levels = 3 // L1, L2, TLB
+	for l := range levels {
+		with, alone, searched := rows[l], rows[levels+l], rows[2*levels+l]
 		if searched.Hit != with.Hit || searched.ByAccess != with.ByAccess {
 			t.Errorf("%s: the same points by search: %+v, %+v", with.Level, searched, with)
 		}
 		if alone.Hit != with.Hit || alone.ByAccess != points[l].Hit {
 			t.Errorf("%s: points alone are others without clusters: %+v, %+v", with.Level, alone, with)
 		}
-		if changed := with.ByAccess != alone.ByAccess; changed != (l == 1) {
+		if changed := with.ByAccess != alone.ByAccess; changed != (l > 0) {
 			t.Errorf("%s: %g with histories, %g without", with.Level, with.ByAccess, alone.ByAccess)
 		}
 	}

@@ -54,7 +54,8 @@ the last of these files anew, points simulated after a history that warms caches
 megabytes up, and judges it by the study that was recorded.
 
 After a history (--warmup history), misses within its second half count by access, too:
-for the points of the clusters that its intervals are in, at the levels below the first.
+for the points of the clusters that its intervals are in, at caches below the first and
+at TLBs.
 
 --ranks P takes the ranks of a parallel run one by one, each a run of the program with
 its number in place of {rank} in --args, and prints what each does to memory, and all

@@ -47,11 +47,11 @@ func TestSimpointAndMetasim(t *testing.T) {
 		return out
 	}
 	mismatch := strings.Count(chosen[:strings.Index(chosen, "mismatch")], ",")
-	if a, b := without(chosen, mismatch), without(read, mismatch); strings.Join(a, "") != strings.Join(b, "") || len(a) != 3 {
+	if a, b := without(chosen, mismatch), without(read, mismatch); strings.Join(a, "") != strings.Join(b, "") || len(a) != 4 {
 		t.Errorf("chosen:\n%s\nread:\n%s", chosen, read)
 	}
-	if text := must(t, with("metasim", program, "--machine", power3, "--percent", "20", "--periods", "3", "--full", "--warmup", "kept")...); strings.Count(text, "\n") != 7 {
-		t.Errorf("three samples of two levels:\n%s", text)
+	if text := must(t, with("metasim", program, "--machine", power3, "--percent", "20", "--periods", "3", "--full", "--warmup", "kept")...); strings.Count(text, "\n") != 10 {
+		t.Errorf("three samples of three levels:\n%s", text)
 	}
 
 	kept := filepath.Join(dir, "m")
@@ -60,7 +60,7 @@ func TestSimpointAndMetasim(t *testing.T) {
 		t.Errorf("study:\n%s", hits)
 	}
 	again := must(t, with("metasim", program, "--machine", power3, "--record", kept, "--history", "--untimed")...)
-	if strings.Count(again, "simpoint") != 2 || strings.Contains(again, "simpoint 8") {
+	if strings.Count(again, "simpoint") != 3 || strings.Contains(again, "simpoint 8") {
 		t.Errorf("a history that is not timed:\n%s", again)
 	}
 	for _, table := range []string{"hits", "blocks", "runs", "clusters", "history"} {
@@ -69,7 +69,7 @@ func TestSimpointAndMetasim(t *testing.T) {
 		}
 	}
 	ranks := must(t, "metasim", program, "--machine", power3, "--ranks", "2", "--args", "-n 2{rank} -repeat 3 -quiet", "--untimed", "-q", "--store", filepath.Join(dir, "store"), "--format", "csv", "--record", prefix)
-	if files, err := filepath.Glob(prefix + "-rank*.csv"); err != nil || len(files) != 2 || strings.Count(ranks, "\n") != 13 || strings.Count(ranks, ",2,all,") != 4 {
+	if files, err := filepath.Glob(prefix + "-rank*.csv"); err != nil || len(files) != 2 || strings.Count(ranks, "\n") != 19 || strings.Count(ranks, ",2,all,") != 6 {
 		t.Errorf("%v, %v, two ranks:\n%s", files, err, ranks)
 	}
 	bad := filepath.Join(dir, "bad.bb")

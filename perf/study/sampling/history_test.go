@@ -39,7 +39,7 @@ func TestHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 4 || rows[0].Sampling != "simpoint" || rows[2].Sampling != "simpoint 8" || rows[1].Level != "L2" {
+	if len(rows) != 6 || rows[0].Sampling != "simpoint" || rows[3].Sampling != "simpoint 8" || rows[1].Level != "L2" || rows[2].Level != "TLB" {
 		t.Fatalf("%+v", rows)
 	}
 	for _, r := range rows {
@@ -51,12 +51,15 @@ func TestHistory(t *testing.T) {
 		if r.Level == "L2" && (r.Err > 0.05 || r.Err < -0.5) {
 			t.Errorf("L2 misses are off by %g", r.Err)
 		}
+		if r.Level == "TLB" && (math.Abs(r.ErrWith) > 0.2 || r.Full < 1e-5) {
+			t.Errorf("TLB misses are off by %g, of %g", r.ErrWith, r.Full)
+		}
 	}
 	prefix := filepath.Join(t.TempDir(), "s")
 	if err := RecordHistory(prefix, rows, prog, "presage metasim"); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := record.Read[HistoryRow](prefix + historyFile); err != nil || len(again.Rows) != 4 || again.Rows[3].Err != rows[3].Err || !strings.Contains(again.Origin, "s-hits.csv") {
+	if again, err := record.Read[HistoryRow](prefix + historyFile); err != nil || len(again.Rows) != 6 || again.Rows[3].Err != rows[3].Err || !strings.Contains(again.Origin, "s-hits.csv") {
 		t.Errorf("%+v, %v", again, err)
 	}
 	if _, err := o.History(t.Context(), prog, point, map[string]float64{"L1": 0.1}); err == nil || !strings.Contains(err.Error(), "L2") {

@@ -31,7 +31,7 @@ func TestRanks(t *testing.T) {
 		}
 		return f.Rows[i]
 	}
-	if own, first := find("0", guidedOwn, "L2"), find("0", guidedFirst, "L2"); len(f.Rows) != 3*2*2 || own.Hit != first.Hit || own.ByHistory != first.ByHistory {
+	if own, first := find("0", guidedOwn, "L2"), find("0", guidedFirst, "L2"); len(f.Rows) != 3*2*3 || own.Hit != first.Hit || own.ByHistory != first.ByHistory {
 		t.Errorf("%+v", f.Rows)
 	}
 	var misses, accesses float64
@@ -64,7 +64,7 @@ func TestRanks(t *testing.T) {
 			shares[b.Level] += b.Share
 		}
 	}
-	if len(shares) != 2 || shares["L1"] < 0.98 || shares["L1"] > 1 {
+	if len(shares) != 3 || shares["L1"] < 0.98 || shares["L1"] > 1 || shares["TLB"] != shares["L1"] {
 		t.Errorf("blocks make %v of the accesses", shares)
 	}
 	prefix := filepath.Join(t.TempDir(), "s")

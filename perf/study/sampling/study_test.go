@@ -52,8 +52,8 @@ func TestMetaSimStudy(t *testing.T) {
 	for _, r := range found.Hits {
 		count[r.Sampling]++
 	}
-	// Two levels each; warm-ups: four of SimPoint's, two of periodic samples.
-	for name, want := range map[string]int{"full": 2, "simpoint": 8, "simpoint 8": 2, "periodic 10%": 4, "periodic 1%": 4, "simpoint k=1": 2, "simpoint k=3": 2, "simpoint k=8": 2, "simpoint by score": 4} {
+	// Three levels each; warm-ups: four of SimPoint's, two of periodic samples.
+	for name, want := range map[string]int{"full": 3, "simpoint": 12, "simpoint 8": 3, "periodic 10%": 6, "periodic 1%": 6, "simpoint k=1": 3, "simpoint k=3": 3, "simpoint k=8": 3, "simpoint by score": 6} {
 		if count[name] != want {
 			t.Errorf("%d rows of %s, want %d", count[name], name, want)
 		}
