@@ -1,0 +1,133 @@
+package simd
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"testing"
+
+	"presage/datasets/programs/spmv/kernels"
+)
+
+// A product is a matrix of random blocks, some rows of which are empty, and vectors.
+type product struct {
+	start, column []int32
+	value, y, x   []float64
+}
+
+func random(rng *rand.Rand, r, c, rows int) *product {
+	p := &product{start: []int32{0}}
+	const columns = 9
+	for range rows {
+		for j := range columns {
+			if rng.IntN(3) == 0 {
+				p.column = append(p.column, int32(j*c))
+			}
+		}
+		p.start = append(p.start, int32(len(p.column)))
+	}
+	fill := func(n int) []float64 {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		return v
+	}
+	p.value, p.y, p.x = fill(len(p.column)*r*c), fill(rows*r), fill(columns*c)
+	return p
+}
+
+// plain is the obvious product of a part of the rows; sizes are sums of absolute
+// values, which rounding is relative to.
+func (p *product) plain(r, c, from, to int) (y, sizes []float64) {
+	y, sizes = append([]float64(nil), p.y...), make([]float64, len(p.y))
+	for i := from; i < to; i++ {
+		for k := p.start[i]; k < p.start[i+1]; k++ {
+			for a := range r * c {
+				term := p.value[int(k)*r*c+a] * p.x[int(p.column[k])+a%c]
+				y[i*r+a/c] += term
+				sizes[i*r+a/c] += math.Abs(term)
+			}
+		}
+	}
+	for i := range y {
+		sizes[i] += math.Abs(p.y[i])
+	}
+	return y, sizes
+}
+
+// apart is how far sums in another order may be apart, relative to the sum of
+// absolute values: 72 terms at most, each rounded to 2^-53.
+const apart = 72.0 / (1 << 53)
+
+// TestKernelsAgreeWithThePlainProduct multiplies random matrices of all block sizes,
+// whole and in parts of their rows.
+func TestKernelsAgreeWithThePlainProduct(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for r := 1; r <= kernels.Largest; r++ {
+		for c := 1; c <= kernels.Largest; c++ {
+			for range 20 {
+				rows := rng.IntN(7)
+				p := random(rng, r, c, rows)
+				from := rng.IntN(rows + 1)
+				to := from + rng.IntN(rows-from+1)
+				want, sizes := p.plain(r, c, from, to)
+				Sized(r, c)(p.start[from:to+1], p.column, p.value[int(p.start[from])*r*c:], p.y[from*r:to*r], p.x)
+				for i := range want {
+					if !(math.Abs(p.y[i]-want[i]) <= apart*sizes[i]) {
+						t.Fatalf("%d×%d, rows %d to %d of %d: y[%d] is %g, want %g", r, c, from, to, rows, i, p.y[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRowsDoNotMix has an infinite value in one row of a block: no other row of y
+// must see it.
+func TestRowsDoNotMix(t *testing.T) {
+	for r := 1; r <= kernels.Largest; r++ {
+		for c := 1; c <= kernels.Largest; c++ {
+			for at := range r * c {
+				p := &product{start: []int32{0, 1, 2}, column: []int32{0, 0}, value: make([]float64, 2*r*c), y: make([]float64, 2*r), x: make([]float64, c)}
+				for i := range p.x {
+					p.x[i] = 1
+				}
+				p.value[at] = math.Inf(1)
+				Sized(r, c)(p.start, p.column, p.value, p.y, p.x)
+				for i, v := range p.y {
+					want := 0.0
+					if i == at/c {
+						want = math.Inf(1)
+					}
+					if v != want {
+						t.Fatalf("%d×%d: value %d is infinite, y[%d] is %g", r, c, at, i, v)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAssemblyIsGenerated(t *testing.T) {
+	for file, arguments := range map[string][]string{"multiply_amd64.s": nil, "stubs_amd64.go": {"stubs"}} {
+		got, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.ReadFile("generate.go"); err != nil { // a change runs the test again
+			t.Fatal(err)
+		}
+		cmd := exec.Command("go", append([]string{"run", "generate.go"}, arguments...)...)
+		cmd.Stderr = os.Stderr
+		want, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s is not what generate.go writes: run go generate ./perf/spmv/simd", file)
+		}
+	}
+}
