@@ -82,8 +82,9 @@ func TestNativeKernels(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		}
-		if math.Abs(r.Estimate/r.FillRatio-1) > 1e-9 { // all rows were sampled
-			t.Errorf("%d×%d: fill ratio %g, estimated %g", r.BlockRows, r.BlockColumns, r.FillRatio, r.Estimate)
+		// The first pair of rows has one block of 2×2, each of 29 others two.
+		if r.BlockRows == 2 && r.BlockColumns == 2 && r.FillRatio != 59.*4/119 {
+			t.Errorf("2×2: fill ratio %g", r.FillRatio)
 		}
 	}
 }
