@@ -39,8 +39,9 @@ type KernelTime struct {
 	Shape       Shape
 	Kernel      Kernel
 	MatrixBytes int       // values, columns and the starts of rows: what a product must read, without vectors
-	Seconds     []float64 // of a product, by the clock on the wall
-	ReadSeconds []float64 // of loading the same values and columns by as many threads, and nothing else
+	Seconds     []float64 // of a product: processor time of the thread that took most (Linux; elsewhere of the day)
+	WallSeconds []float64 // by the clock on the wall: other programs, and threads that wait for each other, count
+	ReadSeconds []float64 // of loading the same values and columns by as many threads, and nothing else, as Seconds
 }
 
 // TimeKernels times products of m by each of Kernels in each shape. In a round every
@@ -99,11 +100,13 @@ func timeKernels(ctx context.Context, opt KernelOptions, block func(Shape) (*Blo
 
 // timeKernels adds the times of opt.Rounds rounds.
 func (b *Blocks) timeKernels(all []KernelTime, want *plain, opt KernelOptions) error {
+	runtime.LockOSThread() // see timed
+	defer runtime.UnlockOSThread()
 	y, x := want.vectors(b)
 	bytes := 8*len(b.value) + 4*len(b.column) + 4*len(b.start)
 	var products, reads []*timed
 	for i := range all {
-		m, err := b.Multiplier(all[i].Kernel)
+		m, err := b.multiplier(all[i].Kernel, true)
 		if err != nil {
 			return err
 		}
@@ -114,42 +117,79 @@ func (b *Blocks) timeKernels(all []KernelTime, want *plain, opt KernelOptions) e
 			return fmt.Errorf("spmv: kernel of %v, %v: %w", b.Shape, all[i].Kernel, err)
 		}
 		all[i].MatrixBytes = bytes
-		products = append(products, newTimed(func() { m.Multiply(y, x) }, opt.Least))
-		reads = append(reads, newTimed(m.read, opt.Least))
+		products = append(products, newTimed(m.team, m.work, opt.Least))
+		reads = append(reads, newTimed(m.team, m.read, opt.Least))
 	}
 	runtime.GC() // what blocks before left
 	for range opt.Rounds {
 		for i := range all {
-			all[i].Seconds = append(all[i].Seconds, products[i].seconds())
-			all[i].ReadSeconds = append(all[i].ReadSeconds, reads[i].seconds())
+			product, read := products[i].once(), reads[i].once()
+			all[i].Seconds = append(all[i].Seconds, product.processor)
+			all[i].WallSeconds = append(all[i].WallSeconds, product.wall)
+			all[i].ReadSeconds = append(all[i].ReadSeconds, read.processor)
 		}
 	}
 	return nil
 }
 
-// timed is something to time, with how often it is to be done for a timing.
+// ReadSpeed measures how fast threads together read memory, in bytes a second, once
+// over a number of bytes, much more than caches hold; the median of nine times, of the
+// processor time of the thread that took most.
+func ReadSpeed(bytes, threads int) float64 {
+	runtime.LockOSThread() // see timed
+	defer runtime.UnlockOSThread()
+	const times = 9
+	values := make([]float64, max(bytes/8, threads))
+	for i := range values {
+		values[i] = 1 // a page that was never written is the page of zeros
+	}
+	t := newTeam(threads, true)
+	defer t.close()
+	each := len(values) / threads
+	read := newTimed(t, func(i int) { simd.Read(values[i*each:(i+1)*each], nil) }, time.Millisecond)
+	seconds := make([]float64, times)
+	for i := range seconds {
+		seconds[i] = read.once().processor
+	}
+	slices.Sort(seconds)
+	return float64(8*each*threads) / order.Median(seconds)
+}
+
+// timed is work for a team whose workers, and whose caller, are bound to threads, and
+// how often it is done for a timing.
 type timed struct {
-	do    func()
+	team  *team
+	work  func(part int)
+	spent []time.Duration // processor time of each thread in the timing under way
 	times int
 }
 
-// newTimed does do, to warm up, until a timing takes least.
-func newTimed(do func(), least time.Duration) *timed {
-	t := &timed{do, 1}
-	do()
-	for t.seconds() < least.Seconds()/float64(t.times) {
-		t.times *= 2
+// newTimed does the work, to warm up, until a timing takes least.
+func newTimed(t *team, work func(part int), least time.Duration) *timed {
+	d := &timed{team: t, spent: make([]time.Duration, len(t.wake)+1), times: 1}
+	d.work = func(part int) {
+		begin := clock()
+		work(part)
+		d.spent[part] += clock() - begin
 	}
-	return t
+	d.once()
+	for d.once().processor*float64(d.times) < least.Seconds()/2 {
+		d.times *= 2
+	}
+	return d
 }
 
-// seconds returns how long it takes once.
-func (t *timed) seconds() float64 {
+// took is how long work takes once, in seconds.
+type took struct{ processor, wall float64 }
+
+func (d *timed) once() took {
+	clear(d.spent)
 	begin := time.Now()
-	for range t.times {
-		t.do()
+	for range d.times {
+		d.team.run(d.work)
 	}
-	return time.Since(begin).Seconds() / float64(t.times)
+	n := float64(d.times)
+	return took{slices.Max(d.spent).Seconds() / n, time.Since(begin).Seconds() / n}
 }
 
 // plain is the result of the plain product of a matrix, and the sums of the absolute
@@ -191,24 +231,4 @@ func (p *plain) check(y []float64) error {
 		}
 	}
 	return nil
-}
-
-// ReadSpeed measures how fast threads together read memory, in bytes a second, once
-// over a number of bytes, much more than caches hold; the median of nine times.
-func ReadSpeed(bytes, threads int) float64 {
-	const times = 9
-	values := make([]float64, max(bytes/8, threads))
-	for i := range values {
-		values[i] = 1 // a page that was never written is the page of zeros
-	}
-	t := newTeam(threads)
-	defer t.close()
-	each := len(values) / threads
-	read := newTimed(func() { t.run(func(i int) { simd.Read(values[i*each:(i+1)*each], nil) }) }, time.Millisecond)
-	seconds := make([]float64, times)
-	for i := range seconds {
-		seconds[i] = read.seconds()
-	}
-	slices.Sort(seconds)
-	return float64(8*each*threads) / order.Median(seconds)
 }

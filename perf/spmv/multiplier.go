@@ -96,7 +96,10 @@ type Multiplier struct {
 
 // Multiplier returns the Multiplier of b by k, or an error if the machine does not
 // have the kernel.
-func (b *Blocks) Multiplier(k Kernel) (*Multiplier, error) {
+func (b *Blocks) Multiplier(k Kernel) (*Multiplier, error) { return b.multiplier(k, false) }
+
+// multiplier is Multiplier, with goroutines that are bound to threads if asked.
+func (b *Blocks) multiplier(k Kernel, bound bool) (*Multiplier, error) {
 	if k.Threads < 0 {
 		return nil, fmt.Errorf("spmv: %d threads", k.Threads)
 	}
@@ -108,7 +111,7 @@ func (b *Blocks) Multiplier(k Kernel) (*Multiplier, error) {
 		}
 		m.sized = simd.Sized(b.Shape.R, b.Shape.C)
 	}
-	m.team = newTeam(threads)
+	m.team = newTeam(threads, bound)
 	m.work = func(i int) {
 		p := &m.parts[i]
 		m.sized(p.start, b.column, p.value, m.y[p.from:p.to], m.x)
@@ -126,10 +129,8 @@ func (m *Multiplier) Multiply(y, x []float64) {
 	m.team.run(m.work)
 }
 
-// read loads every value and column of the matrix, each part by its thread.
-func (m *Multiplier) read() {
-	m.team.run(func(i int) { simd.Read(m.parts[i].value, m.parts[i].columns) })
-}
+// read loads every value and column of a part.
+func (m *Multiplier) read(i int) { simd.Read(m.parts[i].value, m.parts[i].columns) }
 
 // Close ends the goroutines.
 func (m *Multiplier) Close() { m.team.close() }

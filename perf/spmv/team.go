@@ -13,14 +13,17 @@ type team struct {
 	turn atomic.Uint32  // counts the times that run was called
 	busy atomic.Int32   // workers that are not finished
 	wake []chan struct{}
+
+	bound bool
 }
 
 // looks is how often a worker looks for its turn before it sleeps: some 20 µs.
 const looks = 20000
 
-// newTeam returns a team of n, which ends with close.
-func newTeam(n int) *team {
-	t := &team{wake: make([]chan struct{}, n-1)}
+// newTeam returns a team of n, which ends with close. Workers that are bound stay each
+// on a thread of the system, whose processor time can then be read.
+func newTeam(n int, bound bool) *team {
+	t := &team{wake: make([]chan struct{}, n-1), bound: bound}
 	for i := range t.wake {
 		t.wake[i] = make(chan struct{}, 1)
 		go t.serve(i)
@@ -55,6 +58,10 @@ func (t *team) begin(work func(part int)) {
 }
 
 func (t *team) serve(worker int) {
+	if t.bound {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
 	for turn := uint32(1); ; turn++ {
 		for looked := 0; t.turn.Load() != turn && looked < looks; looked++ {
 		}

@@ -2,6 +2,7 @@ package simd
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -128,6 +129,23 @@ func TestAssemblyIsGenerated(t *testing.T) {
 		}
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s is not what generate.go writes: run go generate ./perf/spmv/simd", file)
+		}
+	}
+}
+
+// BenchmarkProduct multiplies a matrix of 2,000 rows of blocks that caches hold.
+func BenchmarkProduct(b *testing.B) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, size := range [][2]int{{1, 1}, {2, 2}, {3, 3}, {4, 4}, {6, 6}, {8, 8}} {
+		r, c := size[0], size[1]
+		p := random(rng, r, c, 2000)
+		for name, kernel := range map[string]kernels.Kernel{"scalar": kernels.Sized(r, c), "vector": Sized(r, c)} {
+			b.Run(fmt.Sprintf("block=%dx%d/kernel=%s", r, c, name), func(b *testing.B) {
+				for b.Loop() {
+					kernel(p.start, p.column, p.value, p.y, p.x)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(p.column)), "ns/block")
+			})
 		}
 	}
 }

@@ -13,8 +13,9 @@ import (
 )
 
 // KernelRow is the speed of a matrix in blocks of a size by a kernel on the machine at
-// hand, by the clock on the wall: medians and quartiles over rounds in which every
-// kernel of the block size has its turn.
+// hand: medians and quartiles over rounds in which every kernel of the block size has
+// its turn. Times are the processor time of the thread that took most, which other
+// programs do not count in, or, where a column says so, by the clock on the wall.
 type KernelRow struct {
 	Matrix       string  `frame:"matrix"`
 	StandIn      bool    `frame:"stand_in"`
@@ -27,10 +28,13 @@ type KernelRow struct {
 	Mflops       float64 `frame:"meas_mflop_per_sec"` // of the entries, without operations on filled zeros
 	Low          float64 `frame:"meas_q1_mflop_per_sec"`
 	High         float64 `frame:"meas_q3_mflop_per_sec"`
-	Most         float64 `frame:"meas_most_mflop_per_sec"` // of the round that others disturbed least
-	Times        float64 `frame:"meas_times_scalar"`       // as fast as the scalar kernel on one thread, median of pairs
-	MatrixBytes  int     `frame:"matrix_bytes"`            // values, columns and starts
-	Speed        float64 `frame:"meas_gb_per_sec"`         // of those bytes
+	Wall         float64 `frame:"meas_wall_mflop_per_sec"`
+	WallLow      float64 `frame:"meas_wall_q1_mflop_per_sec"`
+	WallHigh     float64 `frame:"meas_wall_q3_mflop_per_sec"`
+	Times        float64 `frame:"meas_times_scalar"`      // as fast as the scalar kernel on one thread, median of pairs
+	WallTimes    float64 `frame:"meas_wall_times_scalar"` // the same by the clock on the wall
+	MatrixBytes  int     `frame:"matrix_bytes"`           // values, columns and starts
+	Speed        float64 `frame:"meas_gb_per_sec"`        // of those bytes
 	ReadSpeed    float64 `frame:"meas_read_gb_per_sec"`
 	MemorySpeed  float64 `frame:"meas_memory_read_gb_per_sec"`
 	Bound        float64 `frame:"meas_bound_mflop_per_sec"` // if only the matrix had to be read, at ReadSpeed
@@ -91,15 +95,14 @@ func NativeKernels(ctx context.Context, matrices []*spmv.Matrix, opt Options) ([
 // kernelRow sums up the times of a kernel, beside those of the scalar one.
 func kernelRow(t, scalar *spmv.KernelTime, nonZeros int) KernelRow {
 	sorted := slices.Sorted(slices.Values(t.Seconds))
+	wall := slices.Sorted(slices.Values(t.WallSeconds))
 	mflops := func(seconds float64) float64 { return 2 * float64(nonZeros) / seconds / 1e6 }
-	times := make([]float64, len(t.Seconds))
-	for i := range times {
-		times[i] = scalar.Seconds[i] / t.Seconds[i]
-	}
 	r := KernelRow{
 		BlockRows: t.Shape.R, BlockColumns: t.Shape.C, Kernel: "scalar", Threads: t.Kernel.Threads,
-		Mflops: mflops(order.Median(sorted)), Low: mflops(order.Quantile(sorted, 0.75)), High: mflops(order.Quantile(sorted, 0.25)), Most: mflops(sorted[0]),
-		Times: median(times), MatrixBytes: t.MatrixBytes, Speed: float64(t.MatrixBytes) / order.Median(sorted) / 1e9,
+		Mflops: mflops(order.Median(sorted)), Low: mflops(order.Quantile(sorted, 0.75)), High: mflops(order.Quantile(sorted, 0.25)),
+		Wall: mflops(order.Median(wall)), WallLow: mflops(order.Quantile(wall, 0.75)), WallHigh: mflops(order.Quantile(wall, 0.25)),
+		Times: timesAsFast(scalar.Seconds, t.Seconds), WallTimes: timesAsFast(scalar.WallSeconds, t.WallSeconds),
+		MatrixBytes: t.MatrixBytes, Speed: float64(t.MatrixBytes) / order.Median(sorted) / 1e9,
 	}
 	if t.Kernel.Vector {
 		r.Kernel = "vector"
@@ -109,11 +112,20 @@ func kernelRow(t, scalar *spmv.KernelTime, nonZeros int) KernelRow {
 	return r
 }
 
+// timesAsFast returns the median ratio of times that are pairs.
+func timesAsFast(slow, fast []float64) float64 {
+	ratios := make([]float64, len(fast))
+	for i := range ratios {
+		ratios[i] = slow[i] / fast[i]
+	}
+	return median(ratios)
+}
+
 func median(v []float64) float64 { return order.Median(slices.Sorted(slices.Values(v))) }
 
 // kernelOrigin names the machine and what was measured on it.
 func kernelOrigin() string {
-	return fmt.Sprintf("measured on %s, %s: by the clock on the wall, medians over three passes of five rounds; scalar kernels of Go %s, vector kernels of perf/spmv/simd",
+	return fmt.Sprintf("measured on %s, %s: processor time of the slowest thread, and by the clock on the wall, medians over three passes of five rounds; scalar kernels of Go %s, vector kernels of perf/spmv/simd",
 		host.Name(), runtime.GOOS+"/"+runtime.GOARCH, runtime.Version())
 }
 

@@ -13,15 +13,17 @@ import (
 
 // TestKernelRow sums up made-up times: 10 entries, and 20 flops in 1 to 5 ms.
 func TestKernelRow(t *testing.T) {
-	scalar := &spmv.KernelTime{Seconds: []float64{2e-3, 8e-3, 3e-3, 4e-3, 20e-3}}
+	scalar := &spmv.KernelTime{Seconds: []float64{2e-3, 8e-3, 3e-3, 4e-3, 20e-3}, WallSeconds: []float64{6e-3, 8e-3, 30e-3, 6e-3, 9e-3}}
 	fast := &spmv.KernelTime{
 		Shape: spmv.Shape{R: 2, C: 3}, Kernel: spmv.Kernel{Vector: true, Threads: 2}, MatrixBytes: 6000,
-		Seconds: []float64{1e-3, 2e-3, 3e-3, 4e-3, 5e-3}, ReadSeconds: []float64{1e-3, 2e-3, 1e-3, 7e-3, 2e-3},
+		Seconds: []float64{1e-3, 2e-3, 3e-3, 4e-3, 5e-3}, WallSeconds: []float64{2e-3, 4e-3, 6e-3, 8e-3, 10e-3}, ReadSeconds: []float64{1e-3, 2e-3, 1e-3, 7e-3, 2e-3},
 	}
 	want := KernelRow{
 		BlockRows: 2, BlockColumns: 3, Kernel: "vector", Threads: 2,
-		Mflops: 20 / 3e-3 / 1e6, Low: 20 / 4e-3 / 1e6, High: 20 / 2e-3 / 1e6, Most: 20 / 1e-3 / 1e6,
+		Mflops: 20 / 3e-3 / 1e6, Low: 20 / 4e-3 / 1e6, High: 20 / 2e-3 / 1e6,
+		Wall: 20 / 6e-3 / 1e6, WallLow: 20 / 8e-3 / 1e6, WallHigh: 20 / 4e-3 / 1e6,
 		Times:       2, // of 2, 4, 1, 1 and 4
+		WallTimes:   2, // of 3, 2, 5, 0.75 and 0.9
 		MatrixBytes: 6000, Speed: 6000 / 3e-3 / 1e9, ReadSpeed: 6000 / 2e-3 / 1e9, Bound: 20 / 2e-3 / 1e6,
 	}
 	if got := kernelRow(fast, scalar, 10); got != want {
