@@ -85,29 +85,13 @@ func (t *EnergyTable) add(rec []string, isFirst bool, first []string) error {
 	if !slices.Equal(rec[5:], first[5:]) {
 		return errors.New("another process, voltage or source than in the first row: make it a table of its own")
 	}
-	var v [7]float64
-	for i, name := range energyColumns[:7] {
-		if rec[i] == "" && (name == "leakage_mw" || name == "supply_volt") {
-			v[i] = math.NaN()
-			continue
-		}
-		var err error
-		if v[i], err = strconv.ParseFloat(rec[i], 64); err != nil || !(v[i] > 0) || math.IsInf(v[i], 0) {
-			return fmt.Errorf("%s %q: want a positive number", name, rec[i])
-		}
+	v, err := energyNumbers(rec)
+	if err != nil {
+		return err
 	}
 	if isFirst {
-		if rec[7] == "" {
-			return errors.New("no source: say who published the table, and where")
-		}
-		t.Source = rec[7]
-		switch {
-		case !math.IsNaN(v[6]):
-			t.Scale = process / v[5] * (volts / v[6]) * (volts / v[6])
-		case v[5] == process:
-			t.Scale = 1
-		default:
-			return fmt.Errorf("no supply_volt: a table of %g nm cannot be scaled to %g nm without", v[5], process)
+		if err := t.begin(v[5], v[6], rec[7]); err != nil {
+			return err
 		}
 	}
 	if v[5] != process {
@@ -124,6 +108,39 @@ func (t *EnergyTable) add(rec []string, isFirst bool, first []string) error {
 		}
 	}
 	t.widths[width] = append(points, energyPoint{v[0], v[2], v[3], v[4]})
+	return nil
+}
+
+// energyNumbers returns the numbers of a row, NaN for what may be empty and is.
+func energyNumbers(rec []string) ([]float64, error) {
+	v := make([]float64, len(energyColumns)-1)
+	for i, name := range energyColumns[:len(v)] {
+		if rec[i] == "" && (name == "leakage_mw" || name == "supply_volt") {
+			v[i] = math.NaN()
+			continue
+		}
+		var err error
+		if v[i], err = strconv.ParseFloat(rec[i], 64); err != nil || !(v[i] > 0) || math.IsInf(v[i], 0) {
+			return nil, fmt.Errorf("%s %q: want a positive number", name, rec[i])
+		}
+	}
+	return v, nil
+}
+
+// begin takes the process in nanometres, the voltage and the source of the first row.
+func (t *EnergyTable) begin(nm, supply float64, source string) error {
+	if source == "" {
+		return errors.New("no source: say who published the table, and where")
+	}
+	t.Source = source
+	switch {
+	case !math.IsNaN(supply):
+		t.Scale = process / nm * (volts / supply) * (volts / supply)
+	case nm == process:
+		t.Scale = 1
+	default:
+		return fmt.Errorf("no supply_volt: a table of %g nm cannot be scaled to %g nm without", nm, process)
+	}
 	return nil
 }
 

@@ -1,7 +1,8 @@
 // Package simd multiplies a matrix in blocked compressed sparse rows by a vector,
 // with vector instructions: a kernel for each block size from 1×1 to 8×8, of the
 // type of presage/datasets/programs/spmv/kernels, whose scalar ones stand in on
-// processors without AVX2 and FMA. The assembly is generated. In a block of r×c
+// processors without AVX2 and FMA. A test writes the assembly (assembly_test.go). In a
+// block of r×c
 //
 //	c = 1     lanes are rows; an element of x is in all of them
 //	c = 2     lanes are two rows of two; two elements of x are in both halves
@@ -12,7 +13,7 @@
 // results differ in the last bits.
 package simd
 
-//go:generate sh -c "go run generate.go >multiply.tmp && mv multiply.tmp multiply_amd64.s && go run generate.go stubs >stubs.tmp && mv stubs.tmp stubs_amd64.go"
+//go:generate go test . -run TestAssemblyIsGenerated -update
 
 import (
 	"runtime"
