@@ -51,14 +51,21 @@ func TimeKernels(ctx context.Context, m *Matrix, opt KernelOptions) ([]KernelTim
 	return timeKernels(ctx, opt, func(s Shape) (*Blocks, error) { return Block(m, s) })
 }
 
-// TimeDenseKernels times products of a dense matrix, as TimeKernels does: profiles
-// from which the speeds of other matrices are predicted (see DenseProfile).
-func TimeDenseKernels(ctx context.Context, opt KernelOptions) ([]KernelTime, error) {
-	value := make([]float64, DenseEntries) // of all shapes
+// DenseOrders returns the orders of dense matrices for TimeDenseKernels: the first
+// three multiples of all block sizes, of 8 to 76 MB.
+func DenseOrders() []int { return []int{denseSize / 2, denseSize, denseSize * 3 / 2} }
+
+// TimeDenseKernels times products of a dense matrix of an order, as TimeKernels does:
+// profiles from which the speeds of other matrices are predicted (see DenseProfile).
+func TimeDenseKernels(ctx context.Context, order int, opt KernelOptions) ([]KernelTime, error) {
+	if order < 1 || order%DenseOrders()[0] != 0 {
+		return nil, fmt.Errorf("spmv: a dense matrix of order %d: want a multiple of %d, which all block sizes divide", order, DenseOrders()[0])
+	}
+	value := make([]float64, order*order) // of all shapes
 	for i := range value {
 		value[i] = 1
 	}
-	return timeKernels(ctx, opt, func(s Shape) (*Blocks, error) { return dense(denseSize, s, value), nil })
+	return timeKernels(ctx, opt, func(s Shape) (*Blocks, error) { return dense(order, s, value), nil })
 }
 
 func timeKernels(ctx context.Context, opt KernelOptions, block func(Shape) (*Blocks, error)) ([]KernelTime, error) {

@@ -155,6 +155,9 @@ func TestTimeKernels(t *testing.T) {
 	if _, err := TimeKernels(ctx, m, opt); err == nil {
 		t.Error("a cancelled timing goes on")
 	}
+	if _, err := TimeDenseKernels(context.Background(), 100, opt); err == nil || !strings.Contains(err.Error(), "multiple of 840") {
+		t.Errorf("a dense matrix that blocks do not divide: error %v", err)
+	}
 	if got := ReadSpeed(1<<16, 2); !(got > 0) {
 		t.Errorf("memory is read at %g bytes a second", got)
 	}

@@ -1,9 +1,9 @@
 package sparse
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 
@@ -38,35 +38,29 @@ type KernelRow struct {
 	ReadSpeed    float64 `frame:"meas_read_gb_per_sec"`
 	MemorySpeed  float64 `frame:"meas_memory_read_gb_per_sec"`
 	Bound        float64 `frame:"meas_bound_mflop_per_sec"` // if only the matrix had to be read, at ReadSpeed
-	PredMflops   float64 `frame:"pred_mflop_per_sec"`       // of a dense matrix by the same kernel, divided by Estimate
+	PredMflops   float64 `frame:"pred_mflop_per_sec"`       // of a dense matrix of as many bytes by the same kernel, divided by Estimate
+	PredOne      float64 `frame:"pred_one_mflop_per_sec"`   // of one dense matrix, whatever the bytes, divided by Estimate
 }
 
 // streamBytes is how much memory is read to measure its speed: far beyond caches.
 const streamBytes = 256 << 20
 
 // NativeKernels times the kernels of all block sizes for each matrix, scalar and
-// vector, on one thread and on all, and predicts their speeds from those of a dense
-// matrix by the same kernel. ReadSpeed is that of loading the same values and columns
+// vector, on one thread and on all, and predicts their speeds from those of dense
+// matrices by the same kernel. ReadSpeed is that of loading the same values and columns
 // by as many threads, MemorySpeed that of reading 256 MiB.
 func NativeKernels(ctx context.Context, matrices []*spmv.Matrix, opt Options) ([]KernelRow, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	opt.report("dense", "kernels", 0, len(matrices)+1)
-	dense, err := spmv.TimeDenseKernels(ctx, opt.Kernels)
+	profile, err := timeProfile(ctx, opt, len(matrices))
 	if err != nil {
 		return nil, err
 	}
-	memory := make(map[int]float64)
-	for i := range dense {
-		if threads := dense[i].Kernel.Threads; memory[threads] == 0 {
-			memory[threads] = spmv.ReadSpeed(streamBytes, threads)
-		}
-	}
 	var rows []KernelRow
 	for i, m := range matrices {
-		opt.report(m.Name, "kernels", i+1, len(matrices)+1)
+		opt.report(m.Name, "kernels", i+len(profile), len(matrices)+len(profile))
 		estimate, err := spmv.SampleFill(m, opt.Share, opt.Seed)
 		if err != nil {
 			return nil, err
@@ -83,13 +77,61 @@ func NativeKernels(ctx context.Context, matrices []*spmv.Matrix, opt Options) ([
 				scalar = k
 			}
 			r := kernelRow(t, &timed[scalar], m.NonZeros())
-			r.Matrix, r.StandIn, r.MemorySpeed = m.Name, m.StandIn, memory[t.Kernel.Threads]/1e9
+			r.Matrix, r.StandIn, r.MemorySpeed = m.Name, m.StandIn, profile[0].memory[t.Kernel.Threads]/1e9
 			r.FillRatio, r.Estimate = exact.Ratio(t.Shape), estimate.Ratio(t.Shape)
-			r.PredMflops = 2 * spmv.DenseEntries / median(dense[k].Seconds) / 1e6 / r.Estimate
+			bytes := r.Estimate * float64(m.NonZeros()) * (8 + 4/float64(r.BlockRows*r.BlockColumns))
+			r.PredMflops, r.PredOne = profile.mflops(k, bytes)/r.Estimate, profile[1].mflops[k]/r.Estimate
 			rows = append(rows, r)
 		}
 	}
 	return rows, nil
+}
+
+// profile is the speeds of dense matrices, the smallest first.
+type profile []densePoint
+
+// A densePoint is the speed of one dense matrix by each kernel of each block size.
+type densePoint struct {
+	mflops, bytes []float64       // in the order of spmv.TimeKernels
+	memory        map[int]float64 // how fast threads read memory, bytes a second, by how many; of the first alone
+}
+
+// timeProfile times dense matrices of all spmv.DenseOrders, before those of a study.
+func timeProfile(ctx context.Context, opt Options, matrices int) (profile, error) {
+	var all profile
+	orders := spmv.DenseOrders()
+	for i, n := range orders {
+		opt.report(fmt.Sprintf("dense %d", n), "kernels", i, len(orders)+matrices)
+		timed, err := spmv.TimeDenseKernels(ctx, n, opt.Kernels)
+		if err != nil {
+			return nil, err
+		}
+		p := densePoint{memory: make(map[int]float64)}
+		for k := range timed {
+			t := &timed[k]
+			p.mflops = append(p.mflops, 2*float64(n)*float64(n)/median(t.Seconds)/1e6)
+			p.bytes = append(p.bytes, float64(t.MatrixBytes))
+			if threads := t.Kernel.Threads; i == 0 && p.memory[threads] == 0 {
+				p.memory[threads] = spmv.ReadSpeed(streamBytes, threads)
+			}
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// mflops returns the speed of a dense matrix of a number of bytes by the kernel k,
+// linear in the logarithm of the bytes between two that were timed, and that of the
+// smallest or largest beyond: caches hold the one, and not the other.
+func (p profile) mflops(k int, bytes float64) float64 {
+	i := 1
+	for i < len(p)-1 && bytes > p[i].bytes[k] {
+		i++
+	}
+	a, b := p[i-1], p[i]
+	share := math.Log(bytes/a.bytes[k]) / math.Log(b.bytes[k]/a.bytes[k])
+	share = min(max(share, 0), 1)
+	return a.mflops[k] + share*(b.mflops[k]-a.mflops[k])
 }
 
 // kernelRow sums up the times of a kernel, beside those of the scalar one.
@@ -127,75 +169,4 @@ func median(v []float64) float64 { return order.Median(slices.Sorted(slices.Valu
 func kernelOrigin() string {
 	return fmt.Sprintf("measured on %s, %s: processor time of the slowest thread, and by the clock on the wall, medians over three passes of five rounds; scalar kernels of Go %s, vector kernels of perf/spmv/simd",
 		host.Name(), runtime.GOOS+"/"+runtime.GOARCH, runtime.Version())
-}
-
-// KernelBest compares block sizes of a matrix by a kernel on the machine at hand.
-type KernelBest struct {
-	Matrix     string  `frame:"matrix"`
-	Kernel     string  `frame:"kernel"`
-	Threads    int     `frame:"threads"`
-	Plain      float64 `frame:"meas_1x1_mflop_per_sec"`
-	Best       string  `frame:"meas_best"` // the fastest, measured
-	BestMflops float64 `frame:"meas_best_mflop_per_sec"`
-	Gain       float64 `frame:"meas_best_over_1x1"`
-	Predicted  string  `frame:"pred_best"` // by dense speed over fill
-	PredRatio  float64 `frame:"pred_best_over_best"`
-	PredGain   float64 `frame:"pred_best_over_1x1"`
-	Chosen     string  `frame:"chosen"` // by other means: see KernelChoice
-	ChoiceOf   float64 `frame:"chosen_over_best"`
-	ChoiceGain float64 `frame:"chosen_over_1x1"`
-}
-
-// KernelChoice compares, for each matrix and kernel, the fastest block size with the
-// one that dense speed over fill predicts, and with the one that chosen has for the
-// matrix, such as "3×3"; without one it is 1×1.
-func KernelChoice(rows []KernelRow, chosen map[string]string) ([]KernelBest, error) {
-	type group struct {
-		matrix, kernel string
-		threads        int
-	}
-	type block struct {
-		r *KernelRow
-		s string
-	}
-	var order []group
-	groups := make(map[group][]block)
-	for i := range rows {
-		r := &rows[i]
-		g := group{r.Matrix, r.Kernel, r.Threads}
-		if groups[g] == nil {
-			order = append(order, g)
-		}
-		groups[g] = append(groups[g], block{r, spmv.Shape{R: r.BlockRows, C: r.BlockColumns}.String()})
-	}
-	var all []KernelBest
-	for _, g := range order {
-		of := groups[g]
-		find := func(s string) (*KernelRow, error) {
-			for _, b := range of {
-				if b.s == s {
-					return b.r, nil
-				}
-			}
-			return nil, fmt.Errorf("perf: spmv: %s, %s kernel, %d threads: no row of blocks of %q", g.matrix, g.kernel, g.threads, s)
-		}
-		best := slices.MaxFunc(of, func(a, b block) int { return cmp.Compare(a.r.Mflops, b.r.Mflops) })
-		taken := slices.MaxFunc(of, func(a, b block) int { return cmp.Compare(a.r.PredMflops, b.r.PredMflops) })
-		name := cmp.Or(chosen[g.matrix], "1×1")
-		other, err := find(name)
-		if err != nil {
-			return nil, err
-		}
-		one, err := find("1×1")
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, KernelBest{
-			Matrix: g.matrix, Kernel: g.kernel, Threads: g.threads, Plain: one.Mflops,
-			Best: best.s, BestMflops: best.r.Mflops, Gain: best.r.Mflops / one.Mflops,
-			Predicted: taken.s, PredRatio: taken.r.Mflops / best.r.Mflops, PredGain: taken.r.Mflops / one.Mflops,
-			Chosen: name, ChoiceOf: other.Mflops / best.r.Mflops, ChoiceGain: other.Mflops / one.Mflops,
-		})
-	}
-	return all, nil
 }

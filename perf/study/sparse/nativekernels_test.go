@@ -31,10 +31,25 @@ func TestKernelRow(t *testing.T) {
 	}
 }
 
+// TestProfileInterpolates asks for speeds between dense matrices of 100, 1000 and 8000
+// bytes, and beyond.
+func TestProfileInterpolates(t *testing.T) {
+	p := profile{
+		{mflops: []float64{0, 80}, bytes: []float64{1, 100}},
+		{mflops: []float64{0, 60}, bytes: []float64{2, 1000}},
+		{mflops: []float64{0, 30}, bytes: []float64{3, 8000}},
+	}
+	for bytes, want := range map[float64]float64{1: 80, 100: 80, 316.227766: 70, 1000: 60, 2000: 50, 4000: 40, 8000: 30, 1e9: 30} {
+		if got := p.mflops(1, bytes); math.Abs(got-want) > 1e-6 {
+			t.Errorf("%g bytes: %g, want %g", bytes, got, want)
+		}
+	}
+}
+
 // TestKernelChoice chooses on speeds that are made up.
 func TestKernelChoice(t *testing.T) {
 	row := func(kernel string, r, c int, mflops, predicted float64) KernelRow {
-		return KernelRow{Matrix: "m", Kernel: kernel, Threads: 1, BlockRows: r, BlockColumns: c, Mflops: mflops, PredMflops: predicted}
+		return KernelRow{Matrix: "m", Kernel: kernel, Threads: 1, BlockRows: r, BlockColumns: c, Mflops: mflops, PredMflops: predicted, PredOne: 1 / predicted}
 	}
 	rows := []KernelRow{
 		row("scalar", 1, 1, 100, 100), row("vector", 1, 1, 150, 100),
@@ -43,8 +58,8 @@ func TestKernelChoice(t *testing.T) {
 	}
 	got, err := KernelChoice(rows, map[string]string{"m": "4×4"})
 	want := []KernelBest{
-		{"m", "scalar", 1, 100, "2×2", 200, 2, "4×4", 0.8, 1.6, "4×4", 0.8, 1.6},
-		{"m", "vector", 1, 150, "4×4", 600, 4, "2×2", 0.5, 2, "4×4", 1, 4},
+		{"m", "scalar", 1, 100, "2×2", 200, 2, "4×4", 0.8, 1.6, "1×1", 0.5, 1, "4×4", 0.8, 1.6},
+		{"m", "vector", 1, 150, "4×4", 600, 4, "2×2", 0.5, 2, "1×1", 0.25, 1, "4×4", 1, 4},
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, error %v, want %+v", got, err, want)
@@ -79,7 +94,7 @@ func TestNativeKernels(t *testing.T) {
 		if r.Kernel == "scalar" && r.Times != 1 {
 			t.Errorf("%d×%d: the scalar kernel is %g times as fast as itself", r.BlockRows, r.BlockColumns, r.Times)
 		}
-		for _, v := range []float64{r.Mflops, r.PredMflops, r.Bound, r.MemorySpeed} {
+		for _, v := range []float64{r.Mflops, r.PredMflops, r.PredOne, r.Bound, r.MemorySpeed} {
 			if !(v > 0) || math.IsInf(v, 0) {
 				t.Errorf("%+v", r)
 			}
