@@ -23,14 +23,17 @@ type KernelBest struct {
 	OneSize    string  `frame:"pred_one_best"` // by that of one dense matrix
 	OneRatio   float64 `frame:"pred_one_over_best"`
 	OneGain    float64 `frame:"pred_one_over_1x1"`
+	Fewest     string  `frame:"pred_bytes_best"` // of the fewest bytes, by fill; nothing is measured
+	FewestOf   float64 `frame:"pred_bytes_over_best"`
+	FewestGain float64 `frame:"pred_bytes_over_1x1"`
 	Chosen     string  `frame:"chosen"` // by other means: see KernelChoice
 	ChoiceOf   float64 `frame:"chosen_over_best"`
 	ChoiceGain float64 `frame:"chosen_over_1x1"`
 }
 
 // KernelChoice compares, for each matrix and kernel, the fastest block size with the
-// ones that dense speeds over fill predict, and with the one that chosen has for the
-// matrix, such as "3×3"; without one it is 1×1.
+// ones that dense speeds over fill predict, with the one of the fewest bytes, and with
+// the one that chosen has for the matrix, such as "3×3"; without one it is 1×1.
 func KernelChoice(rows []KernelRow, chosen map[string]string) ([]KernelBest, error) {
 	type kernel struct {
 		matrix, name string
@@ -65,6 +68,7 @@ func bestOf(rows []*KernelRow, chosen string) (KernelBest, error) {
 	best := most(func(r *KernelRow) float64 { return r.Mflops })
 	taken := most(func(r *KernelRow) float64 { return r.PredMflops })
 	one := most(func(r *KernelRow) float64 { return r.PredOne })
+	fewest := most(func(r *KernelRow) float64 { return -r.bytesPerEntry() })
 	named := make(map[string]*KernelRow)
 	for _, r := range rows {
 		named[r.shape()] = r
@@ -78,6 +82,7 @@ func bestOf(rows []*KernelRow, chosen string) (KernelBest, error) {
 		Best: best.shape(), BestMflops: best.Mflops, Gain: best.Mflops / plain.Mflops,
 		Predicted: taken.shape(), PredRatio: taken.Mflops / best.Mflops, PredGain: taken.Mflops / plain.Mflops,
 		OneSize: one.shape(), OneRatio: one.Mflops / best.Mflops, OneGain: one.Mflops / plain.Mflops,
+		Fewest: fewest.shape(), FewestOf: fewest.Mflops / best.Mflops, FewestGain: fewest.Mflops / plain.Mflops,
 		Chosen: chosen, ChoiceOf: other.Mflops / best.Mflops, ChoiceGain: other.Mflops / plain.Mflops,
 	}, nil
 }

@@ -79,12 +79,18 @@ func NativeKernels(ctx context.Context, matrices []*spmv.Matrix, opt Options) ([
 			r := kernelRow(t, &timed[scalar], m.NonZeros())
 			r.Matrix, r.StandIn, r.MemorySpeed = m.Name, m.StandIn, profile[0].memory[t.Kernel.Threads]/1e9
 			r.FillRatio, r.Estimate = exact.Ratio(t.Shape), estimate.Ratio(t.Shape)
-			bytes := r.Estimate * float64(m.NonZeros()) * (8 + 4/float64(r.BlockRows*r.BlockColumns))
+			bytes := float64(m.NonZeros()) * r.bytesPerEntry()
 			r.PredMflops, r.PredOne = profile.mflops(k, bytes)/r.Estimate, profile[1].mflops[k]/r.Estimate
 			rows = append(rows, r)
 		}
 	}
 	return rows, nil
+}
+
+// bytesPerEntry returns the bytes of values and columns that are stored for an entry, by
+// the estimated fill: a value is 8 bytes, and a block has a column of 4.
+func (r *KernelRow) bytesPerEntry() float64 {
+	return r.Estimate * (8 + 4/float64(r.BlockRows*r.BlockColumns))
 }
 
 // profile is the speeds of dense matrices, the smallest first.

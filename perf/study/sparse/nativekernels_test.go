@@ -48,8 +48,9 @@ func TestProfileInterpolates(t *testing.T) {
 
 // TestKernelChoice chooses on speeds that are made up.
 func TestKernelChoice(t *testing.T) {
+	fill := map[int]float64{1: 1, 2: 1.3, 4: 1.45} // 12, 11.7 and 11.96 bytes an entry
 	row := func(kernel string, r, c int, mflops, predicted float64) KernelRow {
-		return KernelRow{Matrix: "m", Kernel: kernel, Threads: 1, BlockRows: r, BlockColumns: c, Mflops: mflops, PredMflops: predicted, PredOne: 1 / predicted}
+		return KernelRow{Matrix: "m", Kernel: kernel, Threads: 1, BlockRows: r, BlockColumns: c, Estimate: fill[r], Mflops: mflops, PredMflops: predicted, PredOne: 1 / predicted}
 	}
 	rows := []KernelRow{
 		row("scalar", 1, 1, 100, 100), row("vector", 1, 1, 150, 100),
@@ -58,8 +59,8 @@ func TestKernelChoice(t *testing.T) {
 	}
 	got, err := KernelChoice(rows, map[string]string{"m": "4×4"})
 	want := []KernelBest{
-		{"m", "scalar", 1, 100, "2×2", 200, 2, "4×4", 0.8, 1.6, "1×1", 0.5, 1, "4×4", 0.8, 1.6},
-		{"m", "vector", 1, 150, "4×4", 600, 4, "2×2", 0.5, 2, "1×1", 0.25, 1, "4×4", 1, 4},
+		{"m", "scalar", 1, 100, "2×2", 200, 2, "4×4", 0.8, 1.6, "1×1", 0.5, 1, "2×2", 1, 2, "4×4", 0.8, 1.6},
+		{"m", "vector", 1, 150, "4×4", 600, 4, "2×2", 0.5, 2, "1×1", 0.25, 1, "2×2", 0.5, 2, "4×4", 1, 4},
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, error %v, want %+v", got, err, want)
