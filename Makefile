@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study metasim spmv infer infer-long host native iperf-host iperf-simulated kernel completion deps bench fuzz random objdump soak race race-short fuzz-short clean
+.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study study-times metasim spmv infer infer-long host native iperf-host iperf-simulated kernel completion deps bench fuzz random objdump soak race race-short fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -130,6 +130,8 @@ judge: ## hold predictions against simulation on the judging suite, and record i
 STUDY_SIZES = --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48,50,56,59 --large n=64,74,77,80,100,120,128 --curve n=12:200:4 --time-at n=20,32,48,56
 STUDY = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --method binomial --pages 16384 $(STUDY_SIZES)
 RECIPE = $(GO) run ./perf/cmd/presage study -q --recipe --machine origin2000,itanium2 --train n=20,23,26,31,36,39,45 --at n=46,48,50,56,59 --large n=64,74,77,80,100,120,128
+# Times of routines and loops by themselves; the lines above record them, too.
+SCOPE_TIMES = $(GO) run ./perf/cmd/presage study -q --scope-times --machine origin2000,itanium2 --method binomial --train n=20,23,26,31,36,39,45 --time-at n=20,32,48,56
 SMALL = $(GO) run ./perf/cmd/presage study -q --machine origin2000 --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48 --curve n=12:64:4
 # The default method beside the formula, with the programs' own addresses: even meshes alone,
 # as LU, BT and SP have rows of an odd number of cells, one more where the mesh is even.
@@ -169,6 +171,15 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(REPLAYED) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --method binomial --record datasets/sweep3d_nas/bt-2.3-formula.csv
 	$(REPLAYED) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3-replayed.csv
 	$(REPLAYED) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --method binomial --record datasets/sweep3d_nas/sp-2.3-formula.csv
+
+study-times: ## predict and simulate the time of routines and loops of the study's programs alone, and record it (an hour or two)
+	$(SCOPE_TIMES) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
+	$(SCOPE_TIMES) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
+	$(SCOPE_TIMES) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
+	$(SCOPE_TIMES) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --record datasets/sweep3d_nas/bt-2.3
+	$(SCOPE_TIMES) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
+	$(SCOPE_TIMES) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
+	$(SCOPE_TIMES) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
 
 METASIM = $(GO) run ./perf/cmd/presage metasim --machine datasets/metasim/power3.yaml
 

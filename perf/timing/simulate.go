@@ -24,8 +24,9 @@ type SimulateOptions struct {
 	subject.RunOptions
 	// By is ByProgram, ByRoutine or ByLoop.
 	By subject.Scope
-	// Listing is as in PredictOptions.
-	Listing subject.Listing
+	// Exclusive and Listing are as in PredictOptions.
+	Exclusive bool
+	Listing   subject.Listing
 	// Pipeline, if not nil, changes the processor before it is simulated, for what
 	// machine descriptions do not cover.
 	Pipeline func(*pipeline.Config)
@@ -51,7 +52,8 @@ func (opt *SimulateOptions) pipeline(m *machine.Machine) (*machine.PipelineConfi
 }
 
 // SimulatedRow is the time of a scope on a machine, as simulated at a point. A
-// routine's time is without that of the routines it calls.
+// routine's time is without that of the routines it calls, a loop's with the loops
+// inside it unless SimulateOptions.Exclusive is set.
 type SimulatedRow struct {
 	Program      string             `frame:"program"`
 	Point        map[string]float64 `frame:",each"`
@@ -122,7 +124,7 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 		if err != nil {
 			return nil, err
 		}
-		s := simulation{name: sweep.Name, prog: loaded.Program, machine: m, in: loaded.Inputs, config: config.Config, by: by, list: opt.Listing}
+		s := simulation{name: sweep.Name, prog: loaded.Program, machine: m, in: loaded.Inputs, config: config.Config, of: part{by, opt.Exclusive}, list: opt.Listing}
 		tasks[i] = campaign.Task[[]SimulatedRow]{
 			Job: func() (campaign.Job, error) { return s.job(p.Point, opt.Store) },
 			Collect: func(ctx context.Context) ([]SimulatedRow, error) {
@@ -175,7 +177,7 @@ type simulation struct {
 	machine *machine.Machine
 	in      subject.Inputs
 	config  pipeline.Config
-	by      subject.Scope
+	of      part
 	list    subject.Listing
 }
 
@@ -186,7 +188,7 @@ func (s *simulation) rows(ctx context.Context, step subject.Step, assumed []stri
 	}
 	warnings := slices.Concat(sim.Facts.Warnings, assumed, sim.Warnings)
 	blank := SimulatedRow{Program: s.name, Point: step.Point, Machine: s.machine.Name, Warning: strings.Join(warnings, "; ")}
-	if s.by == subject.ByProgram {
+	if s.of.by == subject.ByProgram {
 		return []SimulatedRow{s.whole(sim.Result, blank)}, nil
 	}
 	return s.parts(structure, sim.Result, blank), nil
@@ -251,25 +253,27 @@ func (s *simulation) whole(r *pipeline.Result, row SimulatedRow) SimulatedRow {
 
 // parts returns the rows of routines or loops.
 func (s *simulation) parts(structure *subject.Structure, r *pipeline.Result, blank SimulatedRow) []SimulatedRow {
-	tree := structure.Scopes
-	rows := make([]SimulatedRow, len(tree.Scopes))
+	at := placesOf(structure)
+	rows := make([]SimulatedRow, len(at.paths))
 	for i := range rows {
 		rows[i] = blank
-		rows[i].Scope, rows[i].Mispredicts = tree.Scopes[i].Path, math.NaN()
+		rows[i].Scope, rows[i].Mispredicts = at.paths[i], math.NaN()
 	}
+	rows[0].Scope = s.name
 	for b, block := range blocksOf(structure) {
 		rows[block.scope].Cycles += float64(r.BlockCycles[b])
 		rows[block.scope].Instructions += float64(r.BlockExecutions[b]) * float64(len(block.insts))
 	}
 	for i := len(rows) - 1; i > 0; i-- { // scopes come after those around them
-		around := &rows[tree.Scopes[i].Parent]
-		around.Cycles += rows[i].Cycles
-		around.Instructions += rows[i].Instructions
+		if s.of.joins(at, i) {
+			around := &rows[at.parent[i]]
+			around.Cycles += rows[i].Cycles
+			around.Instructions += rows[i].Instructions
+		}
 	}
 	var out []SimulatedRow
 	for i := range rows {
-		routine := slices.Contains(structure.OfRoutine, i)
-		if i > 0 && rows[i].Instructions > 0 && routine == (s.by == subject.ByRoutine) {
+		if rows[i].Instructions > 0 && s.of.wanted(at, i) {
 			out = append(out, s.complete(rows[i]))
 		}
 	}

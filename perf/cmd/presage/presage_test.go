@@ -15,6 +15,7 @@ import (
 	"github.com/kballard/go-shellquote"
 
 	"presage/perf"
+	"presage/perf/frame"
 	"presage/perf/study/record"
 )
 
@@ -375,7 +376,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestStudy records the three tables, which perf.Recorded takes.
+// TestStudy records its tables, which perf.Recorded takes, and times of scopes alone.
 func TestStudy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow under the race detector; other commands run the packages below at once, too")
@@ -384,7 +385,7 @@ func TestStudy(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "new", "tiny")
 	sizes := []string{"--train", "n=6:9:1", "--at", "n=12", "--curve", "n=8,10", "--time-at", "n=8"}
 	must(t, append([]string{"study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix}, sizes...)...)
-	for table, want := range map[string]string{"misses": "rel_err", "curves": "pred_misses", "times": "sim_cycles"} {
+	for table, want := range map[string]string{"misses": "rel_err", "curves": "pred_misses", "times": "sim_cycles", "scopetimes": "rel_err_n3"} {
 		df, rec := recorded(t, prefix+"-"+table+".csv")
 		if !slices.Contains(df.Names(), want) || !strings.HasPrefix(rec.Command, "presage study ") {
 			t.Errorf("%s: columns %v, made by %q", table, df.Names(), rec.Command)
@@ -392,5 +393,17 @@ func TestStudy(t *testing.T) {
 	}
 	if _, _, err := presage(t, "study", program, "--machine", "origin2000", "--record", prefix, "--train", "n=6:9:1", "--at", "n=12"); err == nil || !strings.Contains(err.Error(), "--curve") {
 		t.Errorf("no curve: %v", err)
+	}
+	all, _ := recorded(t, prefix+"-scopetimes.csv")
+	must(t, "study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix+"-alone", "--scope-times", "--train", "n=6:9:1", "--time-at", "n=8")
+	alone, rec := recorded(t, prefix+"-alone-scopetimes.csv")
+	if frame.String(alone) != frame.String(all) || !strings.Contains(rec.Command, "--scope-times") {
+		t.Errorf("%q made\n%s\nthe whole study\n%s", rec.Command, frame.String(alone), frame.String(all))
+	}
+	for want, args := range map[string][]string{"--time-at": {"--scope-times"}, "choose one": {"--scope-times", "--recipe"}} {
+		args = append([]string{"study", program, "--machine", "origin2000", "--record", prefix, "--train", "n=6:9:1"}, args...)
+		if _, _, err := presage(t, args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", args, err)
+		}
 	}
 }

@@ -30,12 +30,13 @@ type Findings struct {
 }
 
 // OnMachine are the curves of a program on one machine, without intervals and for
-// the whole program.
+// the whole program, and the times of its scopes at some sizes.
 type OnMachine struct {
 	Misses    []misses.Row
 	Times     []timing.Row
 	Fixed     []timing.Row          // with the fixed shares of latencies of the paper; rows as in Times
 	Simulated []timing.SimulatedRow // at Options.Times
+	Scopes    []ScopeTime           // likewise, by routine and by loop
 }
 
 // Run studies prog. Everything that takes long is kept in the store: a study that
@@ -55,11 +56,7 @@ func (opt Options) Run(ctx context.Context, prog *subject.Program) (*Findings, e
 	if f.Misses, err = opt.Judged(ctx, prog, model); err != nil {
 		return nil, err
 	}
-	counts, err := anatomy.CountSweep(ctx, prog, opt.Train, opt.RunOptions)
-	if err != nil {
-		return nil, err
-	}
-	execution, err := timing.FitExecution(ctx, counts)
+	execution, err := opt.execution(ctx, prog)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +68,15 @@ func (opt Options) Run(ctx context.Context, prog *subject.Program) (*Findings, e
 		f.On = append(f.On, on)
 	}
 	return f, nil
+}
+
+// execution returns a model of how often the program's edges are executed.
+func (opt *Options) execution(ctx context.Context, prog *subject.Program) (*timing.ExecutionModel, error) {
+	counts, err := anatomy.CountSweep(ctx, prog, opt.Train, opt.RunOptions)
+	if err != nil {
+		return nil, err
+	}
+	return timing.FitExecution(ctx, counts)
 }
 
 // runAll has the runs of the study done in one campaign, if there is one: none depends
@@ -130,8 +136,12 @@ func (opt *Options) on(ctx context.Context, m *machine.Machine, prog *subject.Pr
 	if on.Fixed, err = timing.Predict(ctx, model, execution, m, opt.Curve, timing.PredictOptions{Method: opt.Method, FixedExposure: true}); err != nil {
 		return on, err
 	}
-	if len(opt.Times) > 0 {
-		on.Simulated, err = timing.Simulate(ctx, prog, m, opt.Times, timing.SimulateOptions{RunOptions: opt.RunOptions})
+	if len(opt.Times) == 0 {
+		return on, nil
 	}
+	if on.Simulated, err = timing.Simulate(ctx, prog, m, opt.Times, timing.SimulateOptions{RunOptions: opt.RunOptions}); err != nil {
+		return on, err
+	}
+	on.Scopes, err = opt.scopeTimes(ctx, m, prog, model, execution)
 	return on, err
 }

@@ -31,7 +31,7 @@ func TestStudyIsTheChain(t *testing.T) {
 			RunOptions: run, Machines: []*machine.Machine{m, profiletest.Machine(t, "itanium2")},
 			Train: subject.Sweep("n", 6, 7, 8, 9), Judge: subject.Sweep("n", 12), Large: subject.Sweep("n", 16), By: []subject.Scope{subject.ByProgram, subject.ByLoop},
 		},
-		Curve: subject.Sweep("n", 8, 10, 20), Times: subject.Sweep("n", 10),
+		Curve: subject.Sweep("n", 8, 10, 20), Times: subject.Sweep("n", 8, 10),
 	}
 	found, err := s.Run(t.Context(), perftest.Program(t))
 	if err != nil {
@@ -84,10 +84,13 @@ func TestStudyIsTheChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := perftest.One(t, perftest.Column(t, sim, "sim_cycles"))
+	want := make(map[float64]float64)
+	for _, r := range sim {
+		want[r.Point["n"]] = r.Cycles
+	}
 	for i, got := range perftest.Column(t, origin, "sim_cycles") {
-		if n := perftest.Column(t, origin, "n")[i]; n == 10 && got != want || n != 10 && !math.IsNaN(got) {
-			t.Errorf("n = %g: %g cycles simulated, want %g at n = 10 alone", n, got, want)
+		if n := perftest.Column(t, origin, "n")[i]; n < 20 && got != want[n] || n == 20 && !math.IsNaN(got) {
+			t.Errorf("n = %g: %g cycles simulated, want %g", n, got, want[n])
 		}
 	}
 	if times.Nrow() != 6 || curves.Nrow() != 3*(3+5) {
@@ -98,6 +101,16 @@ func TestStudyIsTheChain(t *testing.T) {
 			t.Errorf("row %d: %g cycles with fixed shares, want %g", i, fixed, want)
 		}
 	}
+	scopes := s
+	scopes.Judge, scopes.Large, scopes.Curve = nil, nil, nil
+	scoped, err := scopes.ScopeTimes(t.Context(), perftest.Program(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := frame.String(table("scopetimes")), frame.String(frame.Of(scoped)); a != b {
+		t.Errorf("recorded times of scopes\n%s\nby themselves\n%s", a, b)
+	}
+	checkScopeTimes(t, scoped, table("times"))
 	bare := *m
 	bare.Core = machine.Core{}
 	s.Machines, s.Train = []*machine.Machine{&bare}, subject.Sweep("n", 21, 22, 23, 24)
