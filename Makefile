@@ -229,7 +229,7 @@ metasim: ## simulate parts of eleven runs, with and without histories, and all o
 
 spmv: ## tune eleven sparse matrices and caches, by models and by simulation, and record it (an hour; goes on where it was interrupted)
 	$(GO) run ./perf/cmd/presage spmv study --matrices datasets/spmv --record datasets/spmv
-	$(GO) run ./perf/cmd/presage spmv study --only poisson2d --only poisson3d --only elastic3d --parts matrices --parts fill --parts samples --parts tuning --record datasets/spmv/families
+	$(GO) run ./perf/cmd/presage spmv study --only poisson2d --only poisson3d --only elastic3d --parts matrices --parts fill --parts samples --parts tuning --parts native-kernels --record datasets/spmv/families
 
 host: ## measure this machine and two programs on it, and record it
 	$(GO) run ./perf/cmd/presage calibrate -o datasets/host/epyc.yaml
