@@ -10,6 +10,7 @@ import (
 	"presage/perf/frame"
 	"presage/perf/machine"
 	"presage/perf/misses"
+	"presage/perf/store"
 	"presage/perf/study/record"
 	"presage/perf/subject"
 	"presage/perf/timing"
@@ -28,6 +29,10 @@ func (opt Options) SampledTimes(ctx context.Context, prog *subject.Program) (fra
 		if err := timing.CheckMachine(m); err != nil {
 			return frame.Table{}, err
 		}
+	}
+	var err error
+	if opt.Store, err = store.OrDefault(opt.Store); err != nil {
+		return frame.Table{}, err
 	}
 	if err := opt.runSampled(ctx, prog); err != nil {
 		return frame.Table{}, err
