@@ -160,8 +160,6 @@ study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and rec
 	$(STUDY) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
-	$(STUDY) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-c
-	$(STUDY) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-fortran
 	$(RECIPE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
@@ -169,8 +167,6 @@ study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and rec
 	$(RECIPE) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
 	$(RECIPE) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(RECIPE) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
-	$(RECIPE) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-c
-	$(RECIPE) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-fortran
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-sized
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -max 64 -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-max64
 	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
@@ -181,8 +177,6 @@ study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and rec
 	$(LARGEST) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --sweep n=45 --record datasets/sweep3d_nas/bt-3.0-largest.csv
 	$(LARGEST) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sp-2.3-largest.csv
 	$(LARGEST) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sp-3.0-largest.csv
-	$(LARGEST) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sweep3d-c-largest.csv
-	$(LARGEST) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-fortran-largest.csv
 	$(REPLAYED) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-replayed.csv
 	$(REPLAYED) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --method binomial --record datasets/sweep3d_nas/sweep3d-formula.csv
 	$(REPLAYED) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-replayed.csv
@@ -191,6 +185,8 @@ study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and rec
 	$(REPLAYED) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --method binomial --record datasets/sweep3d_nas/bt-2.3-formula.csv
 	$(REPLAYED) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3-replayed.csv
 	$(REPLAYED) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --method binomial --record datasets/sweep3d_nas/sp-2.3-formula.csv
+	$(REPLAYED) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --method binomial --record datasets/sweep3d_nas/sweep3d-c-formula.csv
+	$(REPLAYED) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --method binomial --record datasets/sweep3d_nas/lu-fortran-formula.csv
 
 study-times: ## predict and simulate the time of routines and loops of the study's programs alone, and record it (an hour or two)
 	$(SCOPE_TIMES) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
