@@ -201,12 +201,7 @@ func after(levels []Level, i int, float bool) uint8 {
 // is already dirty. They only rotate the set's first places. The rest goes to
 // touch.
 func (c *chain) observe(accesses []trace.Access) {
-	if c.prefetching != nil {
-		c.observePrefetching(accesses)
-		return
-	}
-	if c.skims {
-		c.skim(accesses)
+	if c.otherwise(accesses) {
 		return
 	}
 	levels := c.levels
@@ -245,6 +240,20 @@ func (c *chain) observe(accesses []trace.Access) {
 		}
 		c.touch(int(ref.enter), block, a.Addr(), a.Last(), ref, ref.mark)
 	}
+}
+
+// otherwise passes accesses through a chain that does not take the usual way: one with
+// prefetchers, or one that skims. It reports whether the chain is one of these.
+func (c *chain) otherwise(accesses []trace.Access) bool {
+	switch {
+	case c.prefetching != nil:
+		c.observePrefetching(accesses)
+	case c.skims:
+		c.skim(accesses)
+	default:
+		return false
+	}
+	return true
 }
 
 // demand counts and makes an access to the bytes first to last of level i,

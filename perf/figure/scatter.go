@@ -65,12 +65,7 @@ func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
 			}
 			allX, allY = append(allX, x.values[key]...), append(allY, y.values[key]...)
 		}
-		low, top := 0.0, max(slices.Max(allX), slices.Max(allY))
-		if opt.Log {
-			low = min(slices.Min(allX), slices.Min(allY))
-			room := max(0.05*(top-low), 0.05) // for the marks at the ends
-			low, top = low-room, top+room
-		}
+		low, top := opt.ends(allX, allY)
 		equal, err := plotter.NewLine(plotter.XYs{{X: low, Y: low}, {X: top, Y: top}})
 		if err != nil {
 			return nil, fmt.Errorf("figure: %w", err)
@@ -81,16 +76,34 @@ func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
 			p.Title.Text = panel + ": " + p.Title.Text
 		}
 		p.X.Min, p.Y.Min, p.X.Max, p.Y.Max = low, low, top, top
-		p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, linearTicks{}
-		if opt.Log {
-			p.X.Tick.Marker, p.Y.Tick.Marker = oneTwoFive{}, oneTwoFive{}
-			if top-low > 2 { // decades
-				p.X.Tick.Marker, p.Y.Tick.Marker = tens{}, tens{}
-			}
-		}
+		ticks := opt.ticks(top - low)
+		p.X.Tick.Marker, p.Y.Tick.Marker = ticks, ticks
 		fig.panels = append(fig.panels, p)
 	}
 	return fig, nil
+}
+
+// ends returns the ends of both axes of a panel.
+func (opt *ScatterOptions) ends(x, y []float64) (low, top float64) {
+	top = max(slices.Max(x), slices.Max(y))
+	if !opt.Log {
+		return 0, top
+	}
+	low = min(slices.Min(x), slices.Min(y))
+	room := max(0.05*(top-low), 0.05) // for the marks at the ends
+	return low - room, top + room
+}
+
+// ticks returns the ticks of both axes of a panel; of logarithmic ones, decades is what
+// they span.
+func (opt *ScatterOptions) ticks(decades float64) plot.Ticker {
+	switch {
+	case !opt.Log:
+		return linearTicks{}
+	case decades > 2:
+		return tens{}
+	}
+	return oneTwoFive{}
 }
 
 // scatterMarks draws the points of one label.

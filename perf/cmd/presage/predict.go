@@ -316,7 +316,6 @@ type whatOfRun struct {
 	rate     float64
 
 	sampling timing.Sampling // with time; of no Intervals: all of the run
-	warm     bool            // for all of the run
 }
 
 // sampled returns which intervals of a run are simulated, nil for all of it.
