@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study metasim spmv infer infer-long host native iperf-host iperf-simulated kernel completion deps bench fuzz random objdump soak race race-short fuzz-short clean
+.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study study-times sampled metasim spmv infer infer-long host native iperf-host iperf-simulated kernel completion deps bench fuzz random objdump soak race race-short fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -130,13 +130,29 @@ judge: ## hold predictions against simulation on the judging suite, and record i
 STUDY_SIZES = --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48,50,56,59 --large n=64,74,77,80,100,120,128 --curve n=12:200:4 --time-at n=20,32,48,56
 STUDY = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --method binomial --pages 16384 $(STUDY_SIZES)
 RECIPE = $(GO) run ./perf/cmd/presage study -q --recipe --machine origin2000,itanium2 --train n=20,23,26,31,36,39,45 --at n=46,48,50,56,59 --large n=64,74,77,80,100,120,128
+# Times of routines and loops by themselves; the lines above record them, too.
+SCOPE_TIMES = $(GO) run ./perf/cmd/presage study -q --scope-times --machine origin2000,itanium2 --method binomial --train n=20,23,26,31,36,39,45 --time-at n=20,32,48,56
+SAMPLED = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --method binomial --pages 16384 --train n=20,23,26,31,36,39,45
 SMALL = $(GO) run ./perf/cmd/presage study -q --machine origin2000 --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48 --curve n=12:64:4
 # The default method beside the formula, with the programs' own addresses: even meshes alone,
 # as LU, BT and SP have rows of an odd number of cells, one more where the mesh is even.
 REPLAYED = $(GO) run ./perf/cmd/presage validate -q --machine origin2000,itanium2 --train n=12,14,16,18,20,22,24 --at n=32,40,48 --trained-sizes-only --summary of
 ORIGIN_8WAY = datasets/sweep3d_nas/origin2000-8way.yaml
 
-study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (hours; goes on where it was interrupted)
+# The same programs as gcc and gfortran make them, whatever folder this is in: results in
+# the store are found by the executable's checksum, and debug information names folders.
+BUILT = build/study/sweep3d-c build/study/lu-fortran
+CROSS = -O2 -g -static -fdebug-prefix-map=$(CURDIR)=. -o $@
+
+build/study/sweep3d-c: $(sort $(wildcard datasets/programs/sweep3d-c/*.[ch]))
+	@mkdir -p $(@D)
+	riscv64-linux-gnu-gcc $(CROSS) $(filter %.c,$^) -lm
+
+build/study/lu-fortran: $(sort $(wildcard datasets/programs/lu-fortran/*.f90))
+	@mkdir -p $(@D)
+	riscv64-linux-gnu-gfortran $(CROSS) -J $(@D) $^
+
+study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (hours; goes on where it was interrupted)
 	$(STUDY) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
 	$(STUDY) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
 	$(STUDY) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
@@ -144,6 +160,8 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(STUDY) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
+	$(STUDY) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-c
+	$(STUDY) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-fortran
 	$(RECIPE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
@@ -151,6 +169,8 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(RECIPE) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
 	$(RECIPE) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(RECIPE) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
+	$(RECIPE) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-c
+	$(RECIPE) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-fortran
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-sized
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -max 64 -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-max64
 	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
@@ -161,6 +181,8 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(LARGEST) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --sweep n=45 --record datasets/sweep3d_nas/bt-3.0-largest.csv
 	$(LARGEST) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sp-2.3-largest.csv
 	$(LARGEST) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sp-3.0-largest.csv
+	$(LARGEST) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sweep3d-c-largest.csv
+	$(LARGEST) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-fortran-largest.csv
 	$(REPLAYED) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-replayed.csv
 	$(REPLAYED) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --method binomial --record datasets/sweep3d_nas/sweep3d-formula.csv
 	$(REPLAYED) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-replayed.csv
@@ -169,6 +191,23 @@ study: ## predict and simulate Sweep3D and NAS's BT, SP and LU, and record it (h
 	$(REPLAYED) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --method binomial --record datasets/sweep3d_nas/bt-2.3-formula.csv
 	$(REPLAYED) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3-replayed.csv
 	$(REPLAYED) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --method binomial --record datasets/sweep3d_nas/sp-2.3-formula.csv
+
+study-times: ## predict and simulate the time of routines and loops of the study's programs alone, and record it (an hour or two)
+	$(SCOPE_TIMES) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
+	$(SCOPE_TIMES) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
+	$(SCOPE_TIMES) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
+	$(SCOPE_TIMES) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --record datasets/sweep3d_nas/bt-2.3
+	$(SCOPE_TIMES) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
+	$(SCOPE_TIMES) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
+	$(SCOPE_TIMES) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
+
+sampled: ## simulate intervals of runs of Sweep3D, LU, BT and SP too long to be simulated as a whole, and record them beside predictions (half an hour of a core; goes on where it was interrupted)
+	$(SAMPLED) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sample-at n=48,56,80,100,120,160,200 --record datasets/sweep3d_nas/sweep3d
+	$(SAMPLED) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --sample-at n=48,56,100,120 --record datasets/sweep3d_nas/lu
+	$(SAMPLED) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --sample-at n=48,56,100,120 --record datasets/sweep3d_nas/bt-2.3
+	$(SAMPLED) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --sample-at n=48,56,100,120 --record datasets/sweep3d_nas/sp-2.3
+	$(GO) run ./perf/cmd/presage simulate -q --time --machine origin2000,itanium2 ./datasets/programs/cg --args "-n {n} -quiet" --sweep n=28 --record datasets/sweep3d_nas/cg-times.csv
+	$(GO) run ./perf/cmd/presage simulate -q --time --machine origin2000,itanium2 --intervals 200 ./datasets/programs/cg --args "-n {n} -quiet" --sweep n=28 --record datasets/sweep3d_nas/cg-sampled.csv
 
 METASIM = $(GO) run ./perf/cmd/presage metasim --machine datasets/metasim/power3.yaml
 
@@ -190,7 +229,7 @@ metasim: ## simulate parts of eleven runs, with and without histories, and all o
 
 spmv: ## tune eleven sparse matrices and caches, by models and by simulation, and record it (an hour; goes on where it was interrupted)
 	$(GO) run ./perf/cmd/presage spmv study --matrices datasets/spmv --record datasets/spmv
-	$(GO) run ./perf/cmd/presage spmv study --only poisson2d --only poisson3d --only elastic3d --parts matrices --parts fill --parts samples --parts tuning --record datasets/spmv/families
+	$(GO) run ./perf/cmd/presage spmv study --only poisson2d --only poisson3d --only elastic3d --parts matrices --parts fill --parts samples --parts tuning --parts native-kernels --record datasets/spmv/families
 
 host: ## measure this machine and two programs on it, and record it
 	$(GO) run ./perf/cmd/presage calibrate -o datasets/host/epyc.yaml

@@ -89,7 +89,8 @@ var layers = []layer{
 	{"simpoint", "bbv"},
 	{"metasim", "trace isa cfg engine bbv cache machine predict simpoint"},
 	{"infer", "internal/order leastsquares"},
-	{"spmv", "internal/order trace cache infer"},
+	{"spmv/simd", ""},
+	{"spmv", "internal/order trace cache infer spmv/simd"},
 
 	// What results are kept in and seen as.
 	{"store", ""},
@@ -182,11 +183,11 @@ var outside = []layer{
 	{"golang.org/x/net", "cmd/nbcheck"}, // tables in outputs
 	{"golang.org/x/arch", "isa/rv64 engine/rv64"},
 	{"golang.org/x/term", "cmd/presage"},
-	{"golang.org/x/sys", "cache engine/rv64 engine/native host reuse"}, // guest memory comes from mmap; native traces processes; host asks for huge pages and counters; vectors are for processors that have them
+	{"golang.org/x/sys", "cache engine/rv64 engine/native host reuse spmv/simd"}, // guest memory comes from mmap; native traces processes; host asks for huge pages and counters; vectors are for processors that have them
 	{"gonum.org/v1/gonum", "*"},
 	{"gonum.org/v1/plot", "figure figure/diagram . cmd/presage"},
 	{"pgregory.net/rapid", ""},
-	{"presage/datasets/programs/spmv/kernels", "spmv"}, // spmv times natively the very kernels that it predicts
+	{"presage/datasets/programs/spmv/kernels", "spmv spmv/simd"}, // spmv times natively the very kernels that it predicts
 	{"presage/machines", "machine/catalog"},
 }
 

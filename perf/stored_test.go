@@ -26,6 +26,7 @@ import (
 	"presage/perf/sharing"
 	"presage/perf/store"
 	"presage/perf/study/kernels"
+	"presage/perf/timing"
 )
 
 var update = flag.Bool("update", false, "write what is stored to testdata/stored/results.json")
@@ -90,7 +91,7 @@ func TestVersionsOfStoredResults(t *testing.T) {
 		kind, _, _ := strings.Cut(key, "/")
 		kinds[kind] = true
 	}
-	if all := slices.Sorted(maps.Keys(kinds)); !slices.Equal(all, []string{"cache", "call path counts", "call paths", "fewer sets", "flow", "graphs", "joined", "kernel-times", "length", "loops", "metasim", "model", "nests", "observed strides", "outline", "patterns", "phases", "predictions", "replay", "reuse", "sharing", "time"}) {
+	if all := slices.Sorted(maps.Keys(kinds)); !slices.Equal(all, []string{"cache", "call path counts", "call paths", "fewer sets", "flow", "graphs", "joined", "kernel-times", "length", "loops", "metasim", "model", "nests", "observed strides", "outline", "patterns", "phases", "predictions", "replay", "reuse", "sampled time", "sharing", "time"}) {
 		t.Errorf("kinds of stored results: %v", all)
 	}
 }
@@ -130,6 +131,7 @@ func storedResults(t *testing.T) map[string]string {
 	counts := perf.Must(perf.CountSweep(ctx, prog, points, run))
 	perf.Must(anatomy.ObserveStrides(ctx, counts[0], run))
 	perf.Must(perf.SimulateTime(ctx, prog, m, points[:1], perf.SimulateTimeOptions{RunOptions: run}))
+	perf.Must(perf.SimulateTime(ctx, prog, m, points[4:], perf.SimulateTimeOptions{RunOptions: run, Sampled: &timing.Sampling{Intervals: 5, Length: 1000, Lead: 100, History: 5000}}))
 	phases := perf.Must(perf.BlockVectors(ctx, prog, points[4], perf.PhaseOptions{RunOptions: run, Interval: 20_000}))
 	perf.Must(perf.SampleCaches(ctx, phases, m, []perf.Sampling{{}}))
 	perf.Must(patterns.Simulate(ctx, prog, m, points[:1], patterns.SimulateOptions{RunOptions: run}))

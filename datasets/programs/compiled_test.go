@@ -27,6 +27,14 @@ var compiledPrograms = []compiled{
 		lines: []string{"-n 2", "-n 7", "-n 12 -iterations 300", "-n 33", "-n 5 -quiet", "-n 1"},
 	},
 	{
+		folder: "sweep3d-c", sources: "*.c", original: "sweep3d",
+		compilers: []string{"gcc", "riscv64-linux-gnu-gcc"}, options: []string{"-lm"},
+		lines: []string{
+			"-n 2", "-n 7 -iterations 3", "-n 20 -iterations 2", "-n 13 -mk 4 -mmi 4", "-n 24 -iterations 1 -mk 24 -mmi 6",
+			"-n 9 -fixup=false -sigt 0.7 -scattering 0.9 -anisotropy 0.3", "-n 5 -quiet", "-n 1",
+		},
+	},
+	{
 		folder: "lu-fortran", sources: "*.f90", original: "lu",
 		compilers: []string{"gfortran", "riscv64-linux-gnu-gfortran"},
 		lines:     []string{"-n 10", "-class S", "-n 13 -iterations 3 -dt 0.01 -max 20", "-n 11 -quiet", "-class W", "-n 9"},

@@ -32,6 +32,10 @@ type Curve struct {
 	Column string // missing values are left out
 	Label  string // in the legend; the column's name by default
 	Mark   Mark
+
+	// Low and High, if not empty, are columns of bounds, between which an upright line
+	// stands at each point of the curve that has both.
+	Low, High string
 }
 
 // CurvesOptions says what Curves draws.
@@ -105,6 +109,9 @@ func curvesPanel(df dataframe.DataFrame, title string, opt CurvesOptions, first 
 		for _, xy := range data[i] {
 			top = math.Max(top, xy.Y)
 		}
+		if top, err = reach(df, curve, top); err != nil {
+			return nil, err
+		}
 	}
 	if top == 0 {
 		top = 1
@@ -114,6 +121,9 @@ func curvesPanel(df dataframe.DataFrame, title string, opt CurvesOptions, first 
 		shade(p, opt.Training, top)
 	}
 	for i, curve := range opt.Curves {
+		if err := addBounds(p, df, x, curve, paletteAt(i)); err != nil {
+			return nil, err
+		}
 		if err := addCurve(p, data[i], curve, paletteAt(i)); err != nil {
 			return nil, err
 		}
@@ -162,6 +172,48 @@ func addCurve(p *panel, data plotter.XYs, curve Curve, c color.RGBA) error {
 	}
 	p.Add(l)
 	p.Legend.Add(label, l)
+	return nil
+}
+
+// reach returns the greatest of top and the upper bounds of a curve.
+func reach(df dataframe.DataFrame, curve Curve, top float64) (float64, error) {
+	if curve.High == "" {
+		return top, nil
+	}
+	high, err := frame.Floats(df, curve.High)
+	for _, v := range high {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			top = math.Max(top, v)
+		}
+	}
+	return top, err
+}
+
+// addBounds adds the bounds of a curve, behind it.
+func addBounds(p *panel, df dataframe.DataFrame, x []float64, curve Curve, c color.RGBA) error {
+	if curve.Low == "" && curve.High == "" {
+		return nil
+	}
+	low, err := frame.Floats(df, curve.Low)
+	if err != nil {
+		return err
+	}
+	high, err := frame.Floats(df, curve.High)
+	if err != nil {
+		return err
+	}
+	for i := range x {
+		bar := finite([]float64{x[i], x[i]}, []float64{low[i], high[i]})
+		if len(bar) < 2 {
+			continue
+		}
+		l, err := plotter.NewLine(bar)
+		if err != nil {
+			return fmt.Errorf("figure: columns %s and %s: %w", curve.Low, curve.High, err)
+		}
+		l.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(1.5)}
+		p.Add(l)
+	}
 	return nil
 }
 

@@ -85,6 +85,37 @@ func TestScatterTellsTheCorrelation(t *testing.T) {
 	}
 }
 
+// TestLogScatter: on logarithmic axes a factor is a distance, y = x³ a line, and 0 has no
+// place; over some decades powers of ten have labels, over few 2 and 5 do, too.
+func TestLogScatter(t *testing.T) {
+	opt := ScatterOptions{X: "x", Y: "y", Log: true}
+	for _, most := range []float64{100, 4} {
+		f, err := Scatter(frame.Of([]logRow{{1, 1}, {2, 8}, {most, most * most * most}}), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := f.Panels()[0]
+		if !strings.Contains(p.Title.Text, "1.000") {
+			t.Errorf("y = x³ on logarithmic axes: %s", p.Title.Text)
+		}
+		if top := 3 * math.Log10(most); p.X.Min != p.Y.Min || p.X.Max != p.Y.Max || !(p.Y.Min < 0 && p.Y.Max > top && p.Y.Max < top+1) {
+			t.Errorf("axes from %g and %g to %g and %g", p.X.Min, p.Y.Min, p.X.Max, p.Y.Max)
+		}
+		var labels []string
+		for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+			if tick.Label != "" {
+				labels = append(labels, tick.Label)
+			}
+		}
+		if two := slices.Contains(labels, "2"); two != (most == 4) || len(labels) < 3 || len(labels) > 7 {
+			t.Errorf("up to %g: labels %q", most*most*most, labels)
+		}
+	}
+	if _, err := Scatter(frame.Of([]logRow{{1, 0}}), opt); err == nil || !strings.Contains(err.Error(), "above 0") {
+		t.Errorf("0 on a logarithmic axis: %v", err)
+	}
+}
+
 // TestBoxesSayWhatTheyHide demands a note about the boxes that Top hides.
 func TestBoxesSayWhatTheyHide(t *testing.T) {
 	f, err := Boxes(frame.Of(groupRows()), BoxesOptions{Values: "x", By: "name", Top: 49.5})

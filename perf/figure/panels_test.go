@@ -105,6 +105,38 @@ func TestCurvesDrawsEveryCurve(t *testing.T) {
 	}
 }
 
+// TestCurvesDrawBounds demands bars between bounds, which the axis reaches, at the points
+// that have both.
+func TestCurvesDrawBounds(t *testing.T) {
+	type row struct {
+		N    float64 `frame:"n"`
+		Sim  float64 `frame:"sim"`
+		Low  float64 `frame:"low"`
+		High float64 `frame:"high"`
+	}
+	df := frame.Of([]row{{10, 100, 50, 150}, {20, 200, 100, 900}, {30, 300, math.NaN(), math.NaN()}})
+	opt := CurvesOptions{X: "n", Curves: []Curve{{Column: "sim", Mark: Points}}}
+	without, err := Curves(df, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Curves[0].Low, opt.Curves[0].High = "low", "high"
+	with, err := Curves(df, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hi := with.Panels()[0].Y.Max; hi < 900 {
+		t.Errorf("the axis ends at %g, below the bound of 900", hi)
+	}
+	if few, more := count(render(t, without), palette[0]), count(render(t, with), palette[0]); more < few+100 {
+		t.Errorf("%d pixels without bars, %d with them", few, more)
+	}
+	opt.Curves[0].High = ""
+	if _, err := Curves(df, opt); err == nil {
+		t.Error("a lower bound without an upper one, and no error")
+	}
+}
+
 func TestCurvesErrors(t *testing.T) {
 	df := frame.Of(missRows())
 	for want, change := range map[string]func(*CurvesOptions){

@@ -2,10 +2,12 @@ package figure
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/go-gota/gota/dataframe"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -17,15 +19,25 @@ type ScatterOptions struct {
 	By             string // column whose values get a colour and shape each; "" for one
 	Panel          string // column whose values get a panel each; "" for one panel
 	XLabel, YLabel string // with units; the columns' names by default
+	Log            bool   // both axes are logarithmic; all values are above 0
 }
 
 // scatterPoints is the largest number of points drawn in a panel, evenly
 // chosen.
 const scatterPoints = 4000
 
-// Scatter draws one column against another on linear axes from 0, with the line
-// of equality and, in the panels' titles, their correlation.
+// Scatter draws one column against another on linear axes from 0, or on logarithmic
+// ones, with the line of equality and, in the panels' titles, their correlation: on
+// logarithmic axes that of the logarithms.
 func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
+	if opt.Log {
+		for _, column := range []string{opt.X, opt.Y} {
+			var err error
+			if df, err = logged(df, column, math.Log10); err != nil {
+				return nil, err
+			}
+		}
+	}
 	x, err := grouped(df, opt.X, opt.By, opt.Panel)
 	if err != nil {
 		return nil, err
@@ -53,8 +65,13 @@ func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
 			}
 			allX, allY = append(allX, x.values[key]...), append(allY, y.values[key]...)
 		}
-		top := max(slices.Max(allX), slices.Max(allY))
-		equal, err := plotter.NewLine(plotter.XYs{{}, {X: top, Y: top}})
+		low, top := 0.0, max(slices.Max(allX), slices.Max(allY))
+		if opt.Log {
+			low = min(slices.Min(allX), slices.Min(allY))
+			room := max(0.05*(top-low), 0.05) // for the marks at the ends
+			low, top = low-room, top+room
+		}
+		equal, err := plotter.NewLine(plotter.XYs{{X: low, Y: low}, {X: top, Y: top}})
 		if err != nil {
 			return nil, fmt.Errorf("figure: %w", err)
 		}
@@ -63,8 +80,14 @@ func Scatter(df dataframe.DataFrame, opt ScatterOptions) (*Figure, error) {
 		if panel != "" {
 			p.Title.Text = panel + ": " + p.Title.Text
 		}
-		p.X.Min, p.Y.Min, p.X.Max, p.Y.Max = 0, 0, top, top
+		p.X.Min, p.Y.Min, p.X.Max, p.Y.Max = low, low, top, top
 		p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks{}, linearTicks{}
+		if opt.Log {
+			p.X.Tick.Marker, p.Y.Tick.Marker = oneTwoFive{}, oneTwoFive{}
+			if top-low > 2 { // decades
+				p.X.Tick.Marker, p.Y.Tick.Marker = tens{}, tens{}
+			}
+		}
 		fig.panels = append(fig.panels, p)
 	}
 	return fig, nil
@@ -87,4 +110,19 @@ func scatterMarks(p *panel, x, y plotter.Values, number int, name string, legend
 		p.Legend.Add(name, marks)
 	}
 	return nil
+}
+
+// tens ticks an axis of decimal logarithms at 1, 2 and 5 times the powers of ten and
+// labels the powers.
+type tens struct{}
+
+// Ticks implements plot.Ticker.
+func (tens) Ticks(lo, hi float64) []plot.Tick {
+	ticks := oneTwoFive{}.Ticks(lo, hi)
+	for i := range ticks {
+		if power := ticks[i].Value; power != math.Floor(power) {
+			ticks[i].Label = ""
+		}
+	}
+	return ticks
 }

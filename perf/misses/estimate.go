@@ -273,6 +273,7 @@ type estimate struct {
 	replayed  []bool       // the Corrector's counts are of the level as the machine has it; nil if there is none
 	off       []float64    // misses by which a Corrector may be wrong; nil if there is none
 	expected  *expectation // what runs say of conflicts; nil: that there are none, or nothing
+	more      int          // pages that the level holds beside its entries, as others are above it
 	warnings  []string
 }
 

@@ -217,6 +217,9 @@ func (d *doubter) others(ctx context.Context) ([]other, error) {
 		{misses: d.sumAt(d.histograms, blocks/near)},
 		{misses: d.sumAt(d.histograms, math.Ceil(blocks*near))},
 	}
+	if d.more != 0 {
+		out = append(out, other{misses: d.sumAt(d.histograms, blocks-float64(d.more))})
+	}
 	if d.evenly != nil {
 		out = append(out, other{misses: d.sum(d.histograms, predict.FullyAssociative(d.level.Blocks()))})
 	}

@@ -94,6 +94,8 @@ type target struct {
 	points   []subject.Point // that are predicted together
 
 	smaller smallerRuns
+	// heldAbove is how many more pages levels behind others hold; nil: none does.
+	heldAbove map[levelAt]int
 }
 
 // targetOf returns the caches and TLBs of m.
@@ -123,6 +125,11 @@ func (t *target) name(l predict.Level) string {
 // the runs are samples or leave the stack out: see Row.Low. Beyond the sizes that the model
 // was fitted to, that of the three largest simulates caches of fewer sets, too, which tell
 // what becomes of conflicts; see MethodCollisions.
+//
+// A fully associative TLB behind another holds some pages more or less than it has entries,
+// since it sees only what misses in the first. Where that decides about its misses, the three
+// largest runs tell how many: they are profiled once more, and simulated in TLBs alone. Rows
+// say so.
 //
 // A level that floating-point accesses bypass is not predicted, as the
 // distances were collected over all accesses together: one row says so, its
@@ -175,6 +182,9 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 func (m *Model) predictOwn(ctx context.Context, t *target, points []subject.Point, scopes subject.Partition, opt PredictOptions) ([][]Row, error) {
 	t.points, t.smaller.made = points, false
 	if err := m.collectByLoop(ctx, t.levels, points, opt.Method, opt.Progress); err != nil {
+		return nil, err
+	}
+	if err := m.findHeldAbove(ctx, t, opt); err != nil {
 		return nil, err
 	}
 	workers := 1
@@ -251,6 +261,7 @@ func (m *Model) simulateRuns(ctx context.Context, t *target, opt PredictOptions)
 
 // predictAt returns a row for each scope at a point and level.
 func (m *Model) predictAt(ctx context.Context, t *target, point subject.Point, l predict.Level, scopes subject.Partition, opt PredictOptions) ([]Row, error) {
+	l, more := t.withHeldAbove(l, point)
 	blank := Row{Program: m.Program, Point: point, Machine: t.machine, Level: l.Name, at: l}
 	if l.BypassFloat {
 		return []Row{notPredicted(blank)}, nil
@@ -258,6 +269,9 @@ func (m *Model) predictAt(ctx context.Context, t *target, point subject.Point, l
 	e, err := m.estimateAt(ctx, t, l, point, opt)
 	if err != nil {
 		return nil, err
+	}
+	if e.more = more; more != 0 {
+		e.warnings = append(e.warnings, aboveText(more))
 	}
 	rows, err := m.rows(t, e, l, scopes, m.accesses(point), blank)
 	if err != nil {
@@ -421,6 +435,10 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 	if err := m.collectByLoop(ctx, t.levels[i:i+1], []subject.Point{point}, opt.Method, opt.Progress); err != nil {
 		return nil, err
 	}
+	if err := m.findHeldAbove(ctx, t, opt); err != nil {
+		return nil, err
+	}
+	l, _ = t.withHeldAbove(l, point)
 	e, err := m.estimateAt(ctx, t, l, point, opt)
 	if err != nil {
 		return nil, err

@@ -31,8 +31,8 @@ type Substitute struct {
 
 	// SameRuns: it is another model of the same runs. It is taken if it foretells misses of
 	// the largest of them, in fully associative caches of all sizes, much better than the
-	// other model does. Otherwise it is taken at levels of which it foretells its own
-	// largest run better.
+	// other model does. Otherwise it is taken at levels of which it does not foretell its own
+	// largest run much worse.
 	SameRuns bool
 }
 
@@ -70,8 +70,13 @@ func (s *Substitute) foretells(ctx context.Context, m *Model, l predict.Level) (
 	}
 	// Sizes of a sweep are nearer to each other than a size and its half.
 	ours, err := m.foretold(ctx, l.BlockBytes, 2, here)
-	return !math.IsInf(theirs, 1) && theirs <= ours, err
+	return otherRuns(theirs, ours), err
 }
+
+// otherRuns reports whether a model of other runs is taken, by what it leaves of its largest run
+// and what the model of the profiles leaves of its own. It was made since memory grows as it
+// says, and the level itself, which may hold all that a run touches, has to speak against it.
+func otherRuns(theirs, ours float64) bool { return !math.IsInf(theirs, 1) && theirs <= worse*ours }
 
 // foretellsAll is foretells for a model of the same runs: of lines, those of all sizes
 // together tell, and of pages those of the size.

@@ -8,6 +8,7 @@ import "math"
 // time. They are rounded, not fitted to the output of a tool: they give trends
 // with size and ways, not the last 20%.
 const (
+	process    = 90.0 // nm
 	volts      = 1.2
 	swing      = 0.2     // of a bit line when it is read, V
 	cellFarads = 0.8e-15 // that a cell adds to its bit line

@@ -18,19 +18,50 @@ func (e *Energy) Sum() float64 {
 	return e.Memory + e.DataCache + e.InstrCache + e.Core + e.Idle + e.CacheLeak
 }
 
+// CacheEnergies is what caches take: by constants of our own (OwnEnergies), or by a
+// published table (ReadEnergyTable).
+type CacheEnergies interface {
+	// Access returns the joules of reading or writing a word of 8 bytes.
+	Access(bytes, lineBytes, ways int) float64
+	// Lines returns the joules of putting lines into a cache, a word at a time, and
+	// of taking lines out.
+	Lines(bytes, lineBytes int, in, out float64) float64
+	// Leak returns the joules of both caches' leakage over a time.
+	Leak(seconds float64, h *Hardware) float64
+}
+
+// OwnEnergies returns AccessJoules and LineJoules, and leakage in proportion to the
+// size.
+func OwnEnergies(m *Machine) CacheEnergies { return own{m.LeakWattsPerByte} }
+
+type own struct{ wattsPerByte float64 }
+
+func (own) Access(bytes, lineBytes, ways int) float64 { return AccessJoules(bytes, lineBytes, ways) }
+
+func (own) Lines(bytes, lineBytes int, in, out float64) float64 {
+	return (in + out) * LineJoules(bytes, lineBytes)
+}
+
+func (o own) Leak(seconds float64, h *Hardware) float64 {
+	return seconds * float64(h.DataBytes+h.InstrBytes) * o.wattsPerByte
+}
+
 // Energy returns the energy of a simulated product by its parts, from the counts and
-// the time of o.
-func (o *Outcome) Energy(m *Machine) Energy {
+// the time of o and our own energies of caches.
+func (o *Outcome) Energy(m *Machine) Energy { return o.EnergyBy(m, OwnEnergies(m)) }
+
+// EnergyBy is Energy with other energies of caches. Those of memory and the core remain
+// the machine's.
+func (o *Outcome) EnergyBy(m *Machine, c CacheEnergies) Energy {
 	h := &o.Point.Hardware
-	lines := o.DataMisses + o.Writebacks
-	words := (lines + o.InstrMisses) * float64(h.LineBytes) / 8
+	words := (o.DataMisses + o.Writebacks + o.InstrMisses) * float64(h.LineBytes) / 8
 	return Energy{
 		Memory:      words * m.JoulesPerWord,
-		DataCache:   o.Accesses*AccessJoules(h.DataBytes, h.LineBytes, h.DataWays) + lines*LineJoules(h.DataBytes, h.LineBytes),
-		InstrCache:  o.Instructions*AccessJoules(h.InstrBytes, h.LineBytes, h.InstrWays) + o.InstrMisses*LineJoules(h.InstrBytes, h.LineBytes),
+		DataCache:   o.Accesses*c.Access(h.DataBytes, h.LineBytes, h.DataWays) + c.Lines(h.DataBytes, h.LineBytes, o.DataMisses, o.Writebacks),
+		InstrCache:  o.Instructions*c.Access(h.InstrBytes, h.LineBytes, h.InstrWays) + c.Lines(h.InstrBytes, h.LineBytes, o.InstrMisses, 0),
 		Core:        o.Instructions * m.JoulesPerInstruction,
 		Idle:        o.Seconds * m.IdleWatts,
-		CacheLeak:   o.Seconds * float64(h.DataBytes+h.InstrBytes) * m.LeakWattsPerByte,
+		CacheLeak:   c.Leak(o.Seconds, h),
 		MemoryWords: words,
 	}
 }
@@ -43,8 +74,15 @@ type Recorded struct {
 	Cycles                 float64
 }
 
-// Energy returns the energy of a recorded product on DefaultMachine by its parts.
+// Energy returns the energy of a recorded product on DefaultMachine by its parts, with
+// our own energies of caches.
 func (r Recorded) Energy() (Energy, error) {
+	m := DefaultMachine()
+	return r.EnergyBy(OwnEnergies(&m))
+}
+
+// EnergyBy is Energy with other energies of caches.
+func (r Recorded) EnergyBy(c CacheEnergies) (Energy, error) {
 	if err := r.Point.Shape.Check(); err != nil {
 		return Energy{}, err
 	}
@@ -65,5 +103,5 @@ func (r Recorded) Energy() (Energy, error) {
 		InstrMisses: costs[r.Point.Shape.index()].instructionMisses(r.Point.Hardware.LineBytes),
 		Seconds:     r.Cycles / m.Hertz,
 	}
-	return o.Energy(&m), nil
+	return o.EnergyBy(&m, c), nil
 }

@@ -20,6 +20,8 @@ type timeSpec struct {
 	Run     subject.Remote
 	Config  pipeline.Config
 	Version int // of the result
+
+	Sampling *Sampling `json:",omitempty"` // nil: all of the run
 }
 
 // job returns the job that simulates the run.
@@ -28,7 +30,15 @@ func (s *simulation) job(point subject.Point, st *store.Store) (campaign.Job, er
 	if err != nil {
 		return campaign.Job{}, err
 	}
-	return subject.RemoteJob(timeKind, "time "+s.machine.Name+" on", &s.in, timeSpec{r, s.config, timeVersion})
+	return subject.RemoteJob(timeKind, "time "+s.machine.Name+" on", &s.in, timeSpec{r, s.config, s.version(), s.sampling})
+}
+
+// version is that of what is stored of the simulation.
+func (s *simulation) version() int {
+	if s.sampling != nil {
+		return sampledVersion
+	}
+	return timeVersion
 }
 
 // Jobs returns the jobs that put what Simulate needs into the store.
@@ -51,7 +61,7 @@ func Jobs(prog *subject.Program, m *machine.Machine, points []subject.Point, opt
 		if err != nil {
 			return nil, err
 		}
-		s := simulation{prog: p.Program, machine: m, in: in, config: config.Config}
+		s := simulation{prog: p.Program, machine: m, in: in, config: config.Config, sampling: opt.Sampled}
 		if jobs[i], err = s.job(p.Point, st); err != nil {
 			return nil, err
 		}
@@ -62,14 +72,16 @@ func Jobs(prog *subject.Program, m *machine.Machine, points []subject.Point, opt
 // Work returns the kinds of jobs of this package.
 func Work() []campaign.Work {
 	return []campaign.Work{campaign.NewWork(timeKind, func(ctx context.Context, at campaign.Site, s timeSpec) error {
-		if s.Version != timeVersion {
-			return fmt.Errorf("perf: a simulation of version %d, and this is %d", s.Version, timeVersion)
+		sim := simulation{in: s.Run.Inputs, config: s.Config, sampling: s.Sampling}
+		if s.Version != sim.version() {
+			return fmt.Errorf("perf: a simulation of version %d, and this is %d", s.Version, sim.version())
 		}
 		prog, err := s.Run.Open(at.Store)
 		if err != nil {
 			return err
 		}
-		_, _, err = (&simulation{prog: prog, in: s.Run.Inputs, config: s.Config}).simulated(ctx, s.Run.Step(at))
+		sim.prog = prog
+		_, _, err = sim.simulated(ctx, s.Run.Step(at))
 		return err
 	})}
 }

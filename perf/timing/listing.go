@@ -8,14 +8,14 @@ import (
 )
 
 // summed sums up the rows, the longest first, that the listing gives no row of
-// their own. Loops are left out instead: those inside one another do not add up.
+// their own. Loops with those inside them are left out instead: they do not add up.
 func (t *timer) summed(rows []Row) []Row {
 	parts := make([]float64, len(rows))
 	for i := range rows {
 		parts[i] = rows[i].Cycles
 	}
 	n := t.opt.Listing.Listed(parts)
-	if n == len(rows) || t.opt.By == subject.ByLoop {
+	if n == len(rows) || t.of.nested() {
 		return rows[:n]
 	}
 	other := rows[n]
@@ -23,6 +23,7 @@ func (t *timer) summed(rows []Row) []Row {
 	for _, r := range rows[n+1:] {
 		other.Instructions += r.Instructions
 		other.Schedule += r.Schedule
+		other.Flow += r.Flow
 		other.Branch += r.Branch
 		for level, cycles := range r.Waits {
 			other.Waits[level] += cycles
@@ -41,7 +42,7 @@ func (s *simulation) listed(rows []SimulatedRow) []SimulatedRow {
 		parts[i] = rows[i].Cycles
 	}
 	n := s.list.Listed(parts)
-	if n == len(rows) || s.by == subject.ByLoop {
+	if n == len(rows) || s.of.nested() {
 		return rows[:n]
 	}
 	other := rows[n]

@@ -55,3 +55,36 @@ func (p *places) index() map[string]int {
 	}
 	return at
 }
+
+// part is which scopes have rows, and whose time is part of whose.
+type part struct {
+	by        subject.Scope
+	exclusive bool
+}
+
+// wanted reports whether a scope has a row.
+func (p part) wanted(at *places, scope int) bool {
+	switch {
+	case p.by == subject.ByProgram:
+		return scope == 0
+	case scope == 0:
+		return p.exclusive
+	case p.by == subject.ByRoutine:
+		return at.routine[scope]
+	}
+	return p.exclusive || !at.routine[scope]
+}
+
+// joins reports whether the time of a scope is part of that of the scope around it.
+func (p part) joins(at *places, scope int) bool {
+	switch {
+	case !p.exclusive || p.by == subject.ByProgram:
+		return true
+	case p.by == subject.ByRoutine:
+		return !at.routine[scope]
+	}
+	return false
+}
+
+// nested reports whether the time of one row may be part of that of another.
+func (p part) nested() bool { return p.by == subject.ByLoop && !p.exclusive }

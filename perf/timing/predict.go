@@ -19,9 +19,14 @@ import (
 type PredictOptions struct {
 	// By is ByProgram, ByRoutine or ByLoop.
 	By subject.Scope
+	// Exclusive makes rows add up to the program's time. By loop, a loop's time is
+	// without that of the loops inside it, and what a routine does in none of its loops
+	// has a row that bears the routine's name, as in tables of misses. What belongs to
+	// no known routine has one that bears the program's.
+	Exclusive bool
 	// Listing says which scopes have a row, by their share of the cycles of all
 	// rows. Loops that have none are in no other row, except in those of loops
-	// around them.
+	// around them, unless rows are exclusive.
 	Listing subject.Listing
 
 	// Method and Corrector are those of misses.PredictOptions.
@@ -52,7 +57,7 @@ type PredictOptions struct {
 
 // Row is the time of a scope on a machine, as predicted at a point. A routine's
 // time is without that of the routines it calls, a loop's with the loops inside
-// it.
+// it unless PredictOptions.Exclusive is set.
 type Row struct {
 	Program      string             `frame:"program"`
 	Point        map[string]float64 `frame:",each"`

@@ -3,6 +3,7 @@ package timing
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -24,14 +25,33 @@ type SimulateOptions struct {
 	subject.RunOptions
 	// By is ByProgram, ByRoutine or ByLoop.
 	By subject.Scope
-	// Listing is as in PredictOptions.
-	Listing subject.Listing
+	// Exclusive and Listing are as in PredictOptions.
+	Exclusive bool
+	Listing   subject.Listing
 	// Pipeline, if not nil, changes the processor before it is simulated, for what
 	// machine descriptions do not cover.
 	Pipeline func(*pipeline.Config)
 	// Prefetching simulates the machine's prefetchers, too; machine.ErrNoPrefetchers if the
 	// description has none.
 	Prefetching bool
+	// Sampled, if not nil, simulates intervals of a run and estimates its time from them.
+	// Rows then have a time alone, without what it is spent on: By is ByProgram and
+	// Prefetching false.
+	Sampled *Sampling
+}
+
+// check returns an error for options that contradict each other.
+func (opt *SimulateOptions) check() error {
+	switch {
+	case opt.By == subject.ByReference:
+		return errByReference
+	case opt.Sampled == nil:
+	case opt.By != subject.ByProgram:
+		return fmt.Errorf("perf: times %s by sampled intervals: an interval meets few routines, and most of them never: leave out the intervals, or ask for the whole program", opt.By)
+	case opt.Prefetching:
+		return errors.New("perf: sampled intervals with prefetchers, which do not learn while caches are kept up between intervals: leave out one of the two")
+	}
+	return opt.Listing.Check()
 }
 
 // pipeline returns the processor that is simulated.
@@ -51,7 +71,8 @@ func (opt *SimulateOptions) pipeline(m *machine.Machine) (*machine.PipelineConfi
 }
 
 // SimulatedRow is the time of a scope on a machine, as simulated at a point. A
-// routine's time is without that of the routines it calls.
+// routine's time is without that of the routines it calls, a loop's with the loops
+// inside it unless SimulateOptions.Exclusive is set.
 type SimulatedRow struct {
 	Program      string             `frame:"program"`
 	Point        map[string]float64 `frame:",each"`
@@ -72,7 +93,14 @@ type SimulatedRow struct {
 	// sim_<level>_late_cycles: see pipeline.LevelCounts. None unless they are simulated and
 	// the scope is the program.
 	Prefetched map[string]float64 `frame:",each"`
-	Warning    string             `frame:"sim_time_warning"` // what was assumed that the machine's description does not say
+	// Sampled is none unless intervals of the run were simulated (SimulateOptions.Sampled),
+	// and Cycles, Seconds and CPI are estimates: sim_cycles_low and sim_cycles_high, between
+	// which the cycles of a whole simulation are with a confidence of 95%, sim_intervals,
+	// sim_share, the share of the instructions that were counted in intervals, and
+	// sim_recorded_share, that of those recorded for it, histories and leads among them.
+	// Mispredicts is missing then, and there is no Stack.
+	Sampled map[string]float64 `frame:",each"`
+	Warning string             `frame:"sim_time_warning"` // what was assumed that the machine's description does not say
 }
 
 // storedTime is what the store holds of a run whose time was simulated.
@@ -99,14 +127,10 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 		return nil, err
 	}
 	opt.RunOptions = sweep.Options
-	by, err := opt.By.Check()
-	if err != nil {
+	if opt.By, err = opt.By.Check(); err != nil {
 		return nil, err
 	}
-	if by == subject.ByReference {
-		return nil, errByReference
-	}
-	if err := opt.Listing.Check(); err != nil {
+	if err := opt.check(); err != nil {
 		return nil, err
 	}
 	config, err := opt.pipeline(m)
@@ -122,7 +146,7 @@ func Simulate(ctx context.Context, prog *subject.Program, m *machine.Machine, po
 		if err != nil {
 			return nil, err
 		}
-		s := simulation{name: sweep.Name, prog: loaded.Program, machine: m, in: loaded.Inputs, config: config.Config, by: by, list: opt.Listing}
+		s := simulation{name: sweep.Name, prog: loaded.Program, machine: m, in: loaded.Inputs, config: config.Config, of: part{opt.By, opt.Exclusive}, list: opt.Listing, sampling: opt.Sampled}
 		tasks[i] = campaign.Task[[]SimulatedRow]{
 			Job: func() (campaign.Job, error) { return s.job(p.Point, opt.Store) },
 			Collect: func(ctx context.Context) ([]SimulatedRow, error) {
@@ -175,61 +199,60 @@ type simulation struct {
 	machine *machine.Machine
 	in      subject.Inputs
 	config  pipeline.Config
-	by      subject.Scope
+	of      part
 	list    subject.Listing
+
+	sampling *Sampling // nil: all of a run
 }
 
 func (s *simulation) rows(ctx context.Context, step subject.Step, assumed []string) ([]SimulatedRow, error) {
-	structure, sim, err := s.simulated(ctx, step)
+	counts, sim, err := s.simulated(ctx, step)
 	if err != nil {
 		return nil, err
 	}
 	warnings := slices.Concat(sim.Facts.Warnings, assumed, sim.Warnings)
 	blank := SimulatedRow{Program: s.name, Point: step.Point, Machine: s.machine.Name, Warning: strings.Join(warnings, "; ")}
-	if s.by == subject.ByProgram {
+	switch {
+	case s.sampling != nil:
+		row, err := s.sampled(sim, counts.Instructions, blank)
+		return []SimulatedRow{row}, err
+	case s.of.by == subject.ByProgram:
 		return []SimulatedRow{s.whole(sim.Result, blank)}, nil
 	}
-	return s.parts(structure, sim.Result, blank), nil
+	return s.parts(counts.Structure(), sim.Result, blank), nil
 }
 
-// simulated returns the simulation of a run, and the structure that its blocks are of.
-func (s *simulation) simulated(ctx context.Context, step subject.Step) (*subject.Structure, *storedTime, error) {
+// simulated returns the simulation of a run, and its counts, with the structure that its
+// blocks are of.
+func (s *simulation) simulated(ctx context.Context, step subject.Step) (*anatomy.Counts, *storedTime, error) {
 	// Counting completes the graph by code that only a run shows.
 	counts, err := anatomy.CountInputs(ctx, s.prog, s.in, subject.RunOptions{Store: step.Options.Store})
 	if err != nil {
 		return nil, nil, err
 	}
-	structure := counts.Structure()
-	sim, err := s.load(ctx, step, Code(structure))
-	return structure, sim, err
+	sim, err := s.load(ctx, step, counts)
+	return counts, sim, err
 }
 
 // load returns the simulation of a run, from the store if it is there.
-func (s *simulation) load(ctx context.Context, step subject.Step, code [][]isa.Inst) (*storedTime, error) {
+func (s *simulation) load(ctx context.Context, step subject.Step, counts *anatomy.Counts) (*storedTime, error) {
+	code := Code(counts.Structure())
 	plan, err := pipeline.Plan(code)
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", s.prog.Name, err)
 	}
-	memo, err := subject.Memo(step, "time", timeVersion, struct {
-		Inputs subject.Inputs
-		Plan   string
-		Config pipeline.Config
-	}{s.in, plan.Digest(), s.config}, func(running func(uint64)) (*storedTime, error) {
-		simulator, err := pipeline.New(s.prog.File.Target, plan, code, s.config, pipeline.Options{})
-		if err != nil {
-			return nil, err
-		}
-		res, err := s.prog.Run(ctx, subject.Request{Inputs: s.in, Plan: plan, Collectors: []trace.Collector{simulator}, Progress: running})
-		if err != nil {
-			return nil, err
-		}
-		out := &storedTime{Facts: res.Facts, Result: simulator.Result()}
-		for _, w := range out.Result.Warnings {
-			out.Warnings = append(out.Warnings, w.Error())
-		}
-		out.Result.Warnings = nil // an error cannot be stored
-		return out, nil
-	})
+	var memo store.Memoized[*storedTime]
+	if s.sampling != nil {
+		memo, err = s.memoSampled(ctx, step, plan, code, counts.Instructions)
+	} else {
+		memo, err = subject.Memo(step, "time", timeVersion, struct {
+			Inputs subject.Inputs
+			Plan   string
+			Config pipeline.Config
+		}{s.in, plan.Digest(), s.config}, func(running func(uint64)) (*storedTime, error) {
+			return s.run(ctx, plan, code, pipeline.Options{}, nil, running)
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -237,6 +260,24 @@ func (s *simulation) load(ctx context.Context, step subject.Step, code [][]isa.I
 		memo.Value.Warnings = append(memo.Value.Warnings, memo.Warning)
 	}
 	return memo.Value, nil
+}
+
+// run simulates the core on the stretches of a run, all of it if there are none.
+func (s *simulation) run(ctx context.Context, plan *trace.Plan, code [][]isa.Inst, opt pipeline.Options, stretches []trace.Window, running func(uint64)) (*storedTime, error) {
+	simulator, err := pipeline.New(s.prog.File.Target, plan, code, s.config, opt)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.prog.Run(ctx, subject.Request{Inputs: s.in, Plan: plan, Windows: stretches, Collectors: []trace.Collector{simulator}, Progress: running})
+	if err != nil {
+		return nil, err
+	}
+	out := &storedTime{Facts: res.Facts, Result: simulator.Result()}
+	for _, w := range out.Result.Warnings {
+		out.Warnings = append(out.Warnings, w.Error())
+	}
+	out.Result.Warnings = nil // an error cannot be stored
+	return out, nil
 }
 
 // whole returns the row of the program.
@@ -251,25 +292,27 @@ func (s *simulation) whole(r *pipeline.Result, row SimulatedRow) SimulatedRow {
 
 // parts returns the rows of routines or loops.
 func (s *simulation) parts(structure *subject.Structure, r *pipeline.Result, blank SimulatedRow) []SimulatedRow {
-	tree := structure.Scopes
-	rows := make([]SimulatedRow, len(tree.Scopes))
+	at := placesOf(structure)
+	rows := make([]SimulatedRow, len(at.paths))
 	for i := range rows {
 		rows[i] = blank
-		rows[i].Scope, rows[i].Mispredicts = tree.Scopes[i].Path, math.NaN()
+		rows[i].Scope, rows[i].Mispredicts = at.paths[i], math.NaN()
 	}
+	rows[0].Scope = s.name
 	for b, block := range blocksOf(structure) {
 		rows[block.scope].Cycles += float64(r.BlockCycles[b])
 		rows[block.scope].Instructions += float64(r.BlockExecutions[b]) * float64(len(block.insts))
 	}
 	for i := len(rows) - 1; i > 0; i-- { // scopes come after those around them
-		around := &rows[tree.Scopes[i].Parent]
-		around.Cycles += rows[i].Cycles
-		around.Instructions += rows[i].Instructions
+		if s.of.joins(at, i) {
+			around := &rows[at.parent[i]]
+			around.Cycles += rows[i].Cycles
+			around.Instructions += rows[i].Instructions
+		}
 	}
 	var out []SimulatedRow
 	for i := range rows {
-		routine := slices.Contains(structure.OfRoutine, i)
-		if i > 0 && rows[i].Instructions > 0 && routine == (s.by == subject.ByRoutine) {
+		if rows[i].Instructions > 0 && s.of.wanted(at, i) {
 			out = append(out, s.complete(rows[i]))
 		}
 	}

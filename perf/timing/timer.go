@@ -23,6 +23,7 @@ import (
 type timer struct {
 	machine   *machine.Machine
 	opt       PredictOptions
+	of        part
 	scheduler *sched.Scheduler
 	penalties []predict.Penalty
 	warnings  []string
@@ -52,7 +53,7 @@ func newTimer(m *machine.Machine, opt PredictOptions) (*timer, error) {
 	if err := opt.Listing.Check(); err != nil {
 		return nil, err
 	}
-	t := &timer{machine: m, opt: opt}
+	t := &timer{machine: m, opt: opt, of: part{opt.By, opt.Exclusive}}
 	t.scheduler, err = sched.New(&m.Core, sched.Options{Reschedule: opt.Reschedule, Pessimistic: opt.Pessimistic})
 	if err != nil {
 		return nil, fmt.Errorf("perf: %s: %w", m.Name, err)
@@ -131,8 +132,12 @@ func (t *timer) listed(at *places, times []scopeTime, blank Row) []Row {
 	t.sumUp(at, times)
 	var rows []Row
 	for i := range times {
-		if times[i].instructions > 0 && t.wanted(at, i) {
-			rows = append(rows, t.row(at, i, &times[i], blank))
+		if !t.of.wanted(at, i) {
+			continue
+		}
+		// Misses of what is not scheduled take time, too.
+		if r := t.row(at, i, &times[i], blank); r.Instructions > 0 || r.Cycles > 0 {
+			rows = append(rows, r)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Cycles, a.Cycles) })
@@ -257,9 +262,12 @@ func (t *timer) storeQueue() float64 {
 	return 0
 }
 
-// sumUp adds to each scope the scopes inside it.
+// sumUp adds to each scope the scopes inside it whose time is part of its own.
 func (t *timer) sumUp(at *places, times []scopeTime) {
 	for i := len(times) - 1; i > 0; i-- { // scopes come after those around them
+		if !t.of.joins(at, i) {
+			continue
+		}
 		around := &times[at.parent[i]]
 		around.instructions += times[i].instructions
 		around.schedule += times[i].schedule
@@ -272,17 +280,6 @@ func (t *timer) sumUp(at *places, times []scopeTime) {
 			around.longest, around.limit = times[i].longest, times[i].limit
 		}
 	}
-}
-
-// wanted reports whether a scope has a row.
-func (t *timer) wanted(at *places, scope int) bool {
-	switch t.opt.By {
-	case subject.ByRoutine:
-		return at.routine[scope]
-	case subject.ByLoop:
-		return scope > 0 && !at.routine[scope]
-	}
-	return scope == 0
 }
 
 // row turns the time of a scope into a row.

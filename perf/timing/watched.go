@@ -40,7 +40,7 @@ func (t *timer) watchBranches(ctx context.Context, model *misses.Model, executio
 	}
 	code := Code(c.Structure())
 	s := simulation{name: model.Program, prog: c.Program, machine: t.machine, in: runs[i].Recorded.Inputs, config: t.pipeline.Config}
-	sim, err := s.load(ctx, subject.Step{Options: &subject.RunOptions{Store: model.Store()}, Point: c.Point, Total: 1}, code)
+	sim, err := s.load(ctx, subject.Step{Options: &subject.RunOptions{Store: model.Store()}, Point: c.Point, Total: 1}, c)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -122,6 +122,9 @@ func TestJobsGiveTheSame(t *testing.T) {
 		"time": {3, func(ctx context.Context, st *store.Store, r *campaign.Runner) (any, error) {
 			return timing.Simulate(ctx, prog, m, points, timing.SimulateOptions{RunOptions: options(st, r), By: subject.ByRoutine})
 		}},
+		"time by intervals": {3, func(ctx context.Context, st *store.Store, r *campaign.Runner) (any, error) {
+			return timing.Simulate(ctx, prog, m, points, timing.SimulateOptions{RunOptions: options(st, r), Sampled: &timing.Sampling{Intervals: 10, Length: 2000, Lead: 500, History: 5000}})
+		}},
 		"validation": {4, func(ctx context.Context, st *store.Store, r *campaign.Runner) (any, error) {
 			v := misses.Validation{RunOptions: options(st, r), Train: points, Judge: subject.Sweep("n", 9)}
 			v.Machines = append(v.Machines, m)

@@ -268,6 +268,9 @@ to a file, and this command, the date and a checksum to recordings.csv beside it
 	cmd.Flags().BoolVar(&what.prefetch, "prefetch", false, "simulate the machine's prefetchers, and print what they cover")
 	cmd.Flags().Float64Var(&what.rate, "accesses-per-cycle", 0, ratedText)
 	cmd.Flags().BoolVar(&what.time, "time", false, "simulate the core, and print times instead of misses")
+	cmd.Flags().IntVar(&what.sampling.Intervals, "intervals", 0, "with --time: simulate so many intervals of the run, and estimate its time from them; 0: all of it")
+	cmd.Flags().Uint64Var(&what.sampling.Length, "interval-length", timing.DefaultLength, "with --intervals: instructions of each")
+	cmd.Flags().Uint64Var(&what.sampling.History, "history", timing.DefaultHistory, "with --intervals: "+historyText)
 	cmd.Flags().Uint64Var(&opt.PageBytes, "pages", 0, "index caches beyond the first by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "also simulate the hierarchy with fully associative caches")
 	_ = cmd.MarkFlagRequired("machine")
@@ -311,11 +314,28 @@ type whatOfRun struct {
 	time     bool // the core
 	prefetch bool // the caches with and without prefetchers
 	rate     float64
+
+	sampling timing.Sampling // with time; of no Intervals: all of the run
+	warm     bool            // for all of the run
+}
+
+// sampled returns which intervals of a run are simulated, nil for all of it.
+func (w *whatOfRun) sampled() *timing.Sampling {
+	if w.sampling.Intervals == 0 {
+		return nil
+	}
+	return &w.sampling
 }
 
 // check returns an error for flags that do not go together.
 func (w whatOfRun) check(cmd *cobra.Command) error {
 	switch rated := cmd.Flags().Changed("accesses-per-cycle"); {
+	case w.sampling.Intervals != 0 && !w.time:
+		return errors.New("--intervals are those in which the core is simulated: give it with --time")
+	case w.sampling.Intervals < 0 || w.sampling.Intervals == 1:
+		return fmt.Errorf("--intervals %d: want two or more, or 0 for the whole run", w.sampling.Intervals)
+	case w.sampling.Intervals == 0 && (cmd.Flags().Changed("interval-length") || cmd.Flags().Changed("history")):
+		return errors.New("--interval-length and --history are of sampled intervals: give them with --intervals")
 	case rated && w.time:
 		return errors.New("--accesses-per-cycle and --time: the core has a time of its own; give one of the two")
 	case rated && !w.prefetch:
@@ -357,7 +377,7 @@ func whatToSimulate(cmd *cobra.Command, args []string, sweep *sweepFlag, points 
 func (s *simulation) on(ctx context.Context, m *machine.Machine, opt perf.SimulateOptions) (dataframe.DataFrame, error) {
 	opt.Binaries = s.binaries
 	if s.time {
-		return perf.SimulateTime(ctx, s.prog, m, s.points, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing, Prefetching: s.prefetch})
+		return perf.SimulateTime(ctx, s.prog, m, s.points, perf.SimulateTimeOptions{RunOptions: opt.RunOptions, By: opt.By, Listing: opt.Listing, Prefetching: s.prefetch, Sampled: s.sampled()})
 	}
 	if s.prefetch {
 		rows, err := misses.SimulatePrefetching(ctx, s.prog, m, s.points, misses.PrefetchOptions{SimulateOptions: opt, Timing: timedBy(m, opt.Store, s.rate)})
@@ -368,6 +388,8 @@ func (s *simulation) on(ctx context.Context, m *machine.Machine, opt perf.Simula
 	}
 	return perf.SimulateMisses(ctx, s.prog, m, s.points, opt)
 }
+
+const historyText = "instructions before an interval that caches, TLBs and branch predictors are kept up with"
 
 const ratedText = "with --prefetch: time is the number of accesses, of which so many are made in a cycle, not the schedule's"
 

@@ -15,7 +15,9 @@ import (
 	"github.com/kballard/go-shellquote"
 
 	"presage/perf"
+	"presage/perf/frame"
 	"presage/perf/study/record"
+	"presage/perf/timing"
 )
 
 // presage runs the command with arguments.
@@ -247,6 +249,10 @@ func TestErrors(t *testing.T) {
 		{"simulate " + program + " --machine zen4 --prefetch --time --accesses-per-cycle 2", "give one of the two"},
 		{"simulate " + program + " --machine zen4 --prefetch --fully-associative", "give one of the two"},
 		{"simulate " + program + " --machine zen4 --accesses-per-cycle 2", "give it with --prefetch"},
+		{"simulate " + program + " --machine zen4 --intervals 20", "give it with --time"},
+		{"simulate " + program + " --machine zen4 --time --intervals 1", "two or more"},
+		{"simulate " + program + " --machine zen4 --time --history 5000", "give them with --intervals"},
+		{"simulate " + program + " --machine zen4 --time --intervals 20 --by routine", "ask for the whole program"},
 		{"simulate " + program + " --machine zen4 --prefetch --accesses-per-cycle 0", "above 0"},
 		{"machines cray1", "there are"},
 		{"machines --classes", "name it"},
@@ -363,6 +369,10 @@ func TestTime(t *testing.T) {
 	if !strings.Contains(sim, "sim_cycles") || strings.Contains(sim, "sim_misses") {
 		t.Errorf("simulated time:\n%s", sim)
 	}
+	sampled := must(t, "simulate", program, "--time", "--intervals", "20", "--interval-length", "5000", "--sweep", "n=12", "--args", "-n {n} -iterations 1", "--machine", "origin2000", "--format", "csv", "-q")
+	if !strings.Contains(sampled, "sim_cycles_low") || !strings.Contains(sampled, timing.SampledReference) || strings.Contains(sampled, "sim_base_cycles") {
+		t.Errorf("time simulated by sampled intervals:\n%s", sampled)
+	}
 	for _, args := range [][]string{
 		{"time", dir, "--machine", "origin2000"},
 		{"time", dir, "--machine", "itanium2", "--at", "n=12"},
@@ -375,7 +385,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestStudy records the three tables, which perf.Recorded takes.
+// TestStudy records its tables, which perf.Recorded takes, and times of scopes alone.
 func TestStudy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow under the race detector; other commands run the packages below at once, too")
@@ -384,7 +394,7 @@ func TestStudy(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "new", "tiny")
 	sizes := []string{"--train", "n=6:9:1", "--at", "n=12", "--curve", "n=8,10", "--time-at", "n=8"}
 	must(t, append([]string{"study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix}, sizes...)...)
-	for table, want := range map[string]string{"misses": "rel_err", "curves": "pred_misses", "times": "sim_cycles"} {
+	for table, want := range map[string]string{"misses": "rel_err", "curves": "pred_misses", "times": "sim_cycles", "scopetimes": "rel_err_n3"} {
 		df, rec := recorded(t, prefix+"-"+table+".csv")
 		if !slices.Contains(df.Names(), want) || !strings.HasPrefix(rec.Command, "presage study ") {
 			t.Errorf("%s: columns %v, made by %q", table, df.Names(), rec.Command)
@@ -392,5 +402,26 @@ func TestStudy(t *testing.T) {
 	}
 	if _, _, err := presage(t, "study", program, "--machine", "origin2000", "--record", prefix, "--train", "n=6:9:1", "--at", "n=12"); err == nil || !strings.Contains(err.Error(), "--curve") {
 		t.Errorf("no curve: %v", err)
+	}
+	all, _ := recorded(t, prefix+"-scopetimes.csv")
+	must(t, "study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix+"-alone", "--scope-times", "--train", "n=6:9:1", "--time-at", "n=8")
+	alone, rec := recorded(t, prefix+"-alone-scopetimes.csv")
+	if frame.String(alone) != frame.String(all) || !strings.Contains(rec.Command, "--scope-times") {
+		t.Errorf("%q made\n%s\nthe whole study\n%s", rec.Command, frame.String(alone), frame.String(all))
+	}
+	for want, args := range map[string][]string{"--time-at": {"--scope-times"}, "choose one": {"--scope-times", "--recipe"}} {
+		args = append([]string{"study", program, "--machine", "origin2000", "--record", prefix, "--train", "n=6:9:1"}, args...)
+		if _, _, err := presage(t, args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	sampled := []string{"study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix, "--train", "n=6:9:1", "--sample-at", "n=16", "--intervals", "10", "--history", "50000"}
+	must(t, sampled...)
+	df, rec := recorded(t, prefix+"-sampled.csv")
+	if df.Nrow() != 1 || !slices.Contains(df.Names(), "pred_cycles") || !slices.Contains(df.Names(), "sim_cycles_high") || !strings.Contains(rec.Origin, timing.SampledReference) {
+		t.Errorf("sampled: columns %v, of %q", df.Names(), rec.Origin)
+	}
+	if _, _, err := presage(t, append(sampled, "--time-at", "n=8")...); err == nil || !strings.Contains(err.Error(), "--sample-at") {
+		t.Errorf("sampled, and simulated as a whole: %v", err)
 	}
 }

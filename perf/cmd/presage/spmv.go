@@ -208,8 +208,9 @@ products with block sizes and caches drawn at random, fits models, tunes with th
 verifies the result by simulation, and times the kernels on this machine. --only names
 some of them, or matrices of published families that are generated: poisson2d and
 poisson3d, and elastic3d of finite elements. presage spmv fetch tells how to place real
-matrices. It writes matrices.csv, fill.csv, samples.csv, tuning.csv and native.csv, with their origin in
-recordings.csv.
+matrices. native-kernels times scalar and vector kernels on one thread and on all. It
+writes matrices.csv, fill.csv, samples.csv, tuning.csv, native.csv and native-kernels.csv,
+with their origin in recordings.csv.
 
 Simulations are kept in the store: an interrupted study resumes where it stopped.`,
 		Args: cobra.NoArgs,
@@ -245,7 +246,7 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 	f.StringSliceVar(&matrices, "only", nil, "names of the matrices (default all eleven of Table 4)")
 	f.StringSliceVar(&folders, "matrices", nil, "folders that may hold real matrices")
 	f.StringVar(&record, "record", "", "folder to write tables to")
-	f.StringSliceVar(&parts, "parts", []string{"matrices", "fill", "samples", "tuning", "native"}, "tables to make")
+	f.StringSliceVar(&parts, "parts", []string{"matrices", "fill", "samples", "tuning", "native", "native-kernels"}, "tables to make")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
 }

@@ -7,10 +7,11 @@ import (
 
 	"presage/perf/frame"
 	"presage/perf/study/record"
+	"presage/perf/subject"
 )
 
-// Record writes three tables, prefix-misses.csv, prefix-curves.csv and
-// prefix-times.csv, and lists them with the command that made them in
+// Record writes tables, prefix-misses.csv, prefix-curves.csv, prefix-times.csv and, if
+// time was simulated, prefix-scopetimes.csv, and lists them with the command that made them in
 // recordings.csv beside them.
 //
 //   - misses: Findings.Misses
@@ -18,15 +19,13 @@ import (
 //   - times: OnMachine.Times likewise, with pred_fixed_cycles, the cycles of
 //     OnMachine.Fixed, and the columns of OnMachine.Simulated, which are missing
 //     where nothing was simulated
+//   - scopetimes: OnMachine.Scopes likewise
 func (f *Findings) Record(prefix, command string) error {
 	times, err := f.times()
 	if err != nil {
 		return err
 	}
-	from := record.Source{
-		Origin:  fmt.Sprintf("predicted and simulated by presage; %s, SHA-256 %s", f.Program.Name, f.Program.File.SHA256),
-		Command: command,
-	}
+	from := source(f.Program, command)
 	for _, t := range []struct {
 		name  string
 		table frame.Table
@@ -39,7 +38,22 @@ func (f *Findings) Record(prefix, command string) error {
 			return err
 		}
 	}
-	return nil
+	var scopes []ScopeTime
+	for i := range f.On {
+		scopes = append(scopes, f.On[i].Scopes...)
+	}
+	if len(scopes) == 0 {
+		return nil
+	}
+	return RecordScopeTimes(f.Program, scopes, prefix, command)
+}
+
+// source says where a program's tables come from.
+func source(prog *subject.Program, command string) record.Source {
+	return record.Source{
+		Origin:  fmt.Sprintf("predicted and simulated by presage; %s, SHA-256 %s", prog.Name, prog.File.SHA256),
+		Command: command,
+	}
 }
 
 func (f *Findings) curves() frame.Table {

@@ -20,6 +20,9 @@ type Options struct {
 	misses.Validation
 	Curve []subject.Point // sizes of the curves, which are predicted
 	Times []subject.Point // sizes at which execution is simulated; among those of Curve
+
+	SampleAt []subject.Point // sizes at which intervals are simulated: see SampledTimes
+	Sampling timing.Sampling // which intervals
 }
 
 // Findings are the results of a study.
@@ -30,12 +33,13 @@ type Findings struct {
 }
 
 // OnMachine are the curves of a program on one machine, without intervals and for
-// the whole program.
+// the whole program, and the times of its scopes at some sizes.
 type OnMachine struct {
 	Misses    []misses.Row
 	Times     []timing.Row
 	Fixed     []timing.Row          // with the fixed shares of latencies of the paper; rows as in Times
 	Simulated []timing.SimulatedRow // at Options.Times
+	Scopes    []ScopeTime           // likewise, by routine and by loop
 }
 
 // Run studies prog. Everything that takes long is kept in the store: a study that
@@ -55,11 +59,7 @@ func (opt Options) Run(ctx context.Context, prog *subject.Program) (*Findings, e
 	if f.Misses, err = opt.Judged(ctx, prog, model); err != nil {
 		return nil, err
 	}
-	counts, err := anatomy.CountSweep(ctx, prog, opt.Train, opt.RunOptions)
-	if err != nil {
-		return nil, err
-	}
-	execution, err := timing.FitExecution(ctx, counts)
+	execution, err := opt.execution(ctx, prog)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +71,15 @@ func (opt Options) Run(ctx context.Context, prog *subject.Program) (*Findings, e
 		f.On = append(f.On, on)
 	}
 	return f, nil
+}
+
+// execution returns a model of how often the program's edges are executed.
+func (opt *Options) execution(ctx context.Context, prog *subject.Program) (*timing.ExecutionModel, error) {
+	counts, err := anatomy.CountSweep(ctx, prog, opt.Train, opt.RunOptions)
+	if err != nil {
+		return nil, err
+	}
+	return timing.FitExecution(ctx, counts)
 }
 
 // runAll has the runs of the study done in one campaign, if there is one: none depends
@@ -124,14 +133,24 @@ func (opt *Options) on(ctx context.Context, m *machine.Machine, prog *subject.Pr
 	if on.Misses, err = misses.Predict(ctx, model, m, opt.Curve, misses.PredictOptions{Method: opt.Method, Coverage: -1}); err != nil {
 		return on, err
 	}
-	if on.Times, err = timing.Predict(ctx, model, execution, m, opt.Curve, timing.PredictOptions{Method: opt.Method}); err != nil {
+	if err := opt.predictTimes(ctx, &on, m, model, execution, opt.Curve); err != nil {
 		return on, err
 	}
-	if on.Fixed, err = timing.Predict(ctx, model, execution, m, opt.Curve, timing.PredictOptions{Method: opt.Method, FixedExposure: true}); err != nil {
+	if len(opt.Times) == 0 {
+		return on, nil
+	}
+	if on.Simulated, err = timing.Simulate(ctx, prog, m, opt.Times, timing.SimulateOptions{RunOptions: opt.RunOptions}); err != nil {
 		return on, err
 	}
-	if len(opt.Times) > 0 {
-		on.Simulated, err = timing.Simulate(ctx, prog, m, opt.Times, timing.SimulateOptions{RunOptions: opt.RunOptions})
-	}
+	on.Scopes, err = opt.scopeTimes(ctx, m, prog, model, execution)
 	return on, err
+}
+
+// predictTimes sets on.Times and on.Fixed.
+func (opt *Options) predictTimes(ctx context.Context, on *OnMachine, m *machine.Machine, model *misses.Model, execution *timing.ExecutionModel, points []subject.Point) (err error) {
+	if on.Times, err = timing.Predict(ctx, model, execution, m, points, timing.PredictOptions{Method: opt.Method}); err != nil {
+		return err
+	}
+	on.Fixed, err = timing.Predict(ctx, model, execution, m, points, timing.PredictOptions{Method: opt.Method, FixedExposure: true})
+	return err
 }

@@ -31,7 +31,7 @@ func TestStudyIsTheChain(t *testing.T) {
 			RunOptions: run, Machines: []*machine.Machine{m, profiletest.Machine(t, "itanium2")},
 			Train: subject.Sweep("n", 6, 7, 8, 9), Judge: subject.Sweep("n", 12), Large: subject.Sweep("n", 16), By: []subject.Scope{subject.ByProgram, subject.ByLoop},
 		},
-		Curve: subject.Sweep("n", 8, 10, 20), Times: subject.Sweep("n", 10),
+		Curve: subject.Sweep("n", 8, 10, 20), Times: subject.Sweep("n", 8, 10),
 	}
 	found, err := s.Run(t.Context(), perftest.Program(t))
 	if err != nil {
@@ -84,10 +84,13 @@ func TestStudyIsTheChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := perftest.One(t, perftest.Column(t, sim, "sim_cycles"))
+	want := make(map[float64]float64)
+	for _, r := range sim {
+		want[r.Point["n"]] = r.Cycles
+	}
 	for i, got := range perftest.Column(t, origin, "sim_cycles") {
-		if n := perftest.Column(t, origin, "n")[i]; n == 10 && got != want || n != 10 && !math.IsNaN(got) {
-			t.Errorf("n = %g: %g cycles simulated, want %g at n = 10 alone", n, got, want)
+		if n := perftest.Column(t, origin, "n")[i]; n < 20 && got != want[n] || n == 20 && !math.IsNaN(got) {
+			t.Errorf("n = %g: %g cycles simulated, want %g", n, got, want[n])
 		}
 	}
 	if times.Nrow() != 6 || curves.Nrow() != 3*(3+5) {
@@ -98,6 +101,16 @@ func TestStudyIsTheChain(t *testing.T) {
 			t.Errorf("row %d: %g cycles with fixed shares, want %g", i, fixed, want)
 		}
 	}
+	scopes := s
+	scopes.Judge, scopes.Large, scopes.Curve = nil, nil, nil
+	scoped, err := scopes.ScopeTimes(t.Context(), perftest.Program(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := frame.String(table("scopetimes")), frame.String(frame.Of(scoped)); a != b {
+		t.Errorf("recorded times of scopes\n%s\nby themselves\n%s", a, b)
+	}
+	checkScopeTimes(t, scoped, table("times"))
 	bare := *m
 	bare.Core = machine.Core{}
 	s.Machines, s.Train = []*machine.Machine{&bare}, subject.Sweep("n", 21, 22, 23, 24)
@@ -108,5 +121,61 @@ func TestStudyIsTheChain(t *testing.T) {
 	s.Progress, s.Times = nil, subject.Sweep("n", 11)
 	if _, err := s.Run(t.Context(), perftest.Program(t)); err == nil || !strings.Contains(err.Error(), "not on the curve") {
 		t.Errorf("time at a size that is not on the curve: %v", err)
+	}
+}
+
+// TestSampledTimes demands the predictions of a study and the estimates of
+// timing.Simulate side by side, and no whole run.
+func TestSampledTimes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
+	}
+	run := subject.RunOptions{Args: perftest.OneIteration, Store: store.Open(t.TempDir())}
+	m := profiletest.Machine(t, "origin2000")
+	s := Options{
+		Validation: misses.Validation{RunOptions: run, Machines: []*machine.Machine{m, profiletest.Machine(t, "itanium2")}, Train: subject.Sweep("n", 6, 7, 8, 9), Judge: subject.Sweep("n", 10)},
+		Curve:      subject.Sweep("n", 12, 16),
+		SampleAt:   subject.Sweep("n", 12, 16), Sampling: timing.Sampling{Intervals: 20, Length: 2000, Lead: 500, History: 50_000},
+	}
+	table, err := s.SampledTimes(t.Context(), perftest.Program(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := s.Run(t.Context(), perftest.Program(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := timing.Simulate(t.Context(), perftest.Program(t), m, s.SampleAt, timing.SimulateOptions{RunOptions: run, Sampled: &s.Sampling})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.Nrow() != 4 {
+		t.Fatalf("%d rows, for two machines and two sizes", table.Nrow())
+	}
+	pred, fixed := floats(t, table, "pred_cycles"), floats(t, table, "pred_fixed_cycles")
+	for i := range 4 {
+		on := &found.On[i/2]
+		if pred[i] != on.Times[i%2].Cycles || fixed[i] != on.Fixed[i%2].Cycles {
+			t.Errorf("row %d: %g and %g cycles, the study predicts %g and %g", i, pred[i], fixed[i], on.Times[i%2].Cycles, on.Fixed[i%2].Cycles)
+		}
+	}
+	for i := range 2 {
+		for column, want := range map[string]float64{"sim_cycles": sim[i].Cycles, "sim_cycles_low": sim[i].Sampled["sim_cycles_low"], "sim_cycles_high": sim[i].Sampled["sim_cycles_high"]} {
+			if got := floats(t, table, column)[i]; math.Abs(got/want-1) > 1e-12 {
+				t.Errorf("row %d: %s of %g, simulated %g", i, column, got, want)
+			}
+		}
+	}
+	prefix := filepath.Join(t.TempDir(), "sweep3d")
+	if err := RecordSampled(perftest.Program(t), table, prefix, "make study"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := record.ReadText(prefix + "-sampled.csv")
+	if err != nil || !strings.Contains(string(text.CSV), timing.SampledReference) {
+		t.Errorf("%v: the recording does not say that it is of intervals:\n%s", err, text.CSV)
+	}
+	s.SampleAt = nil
+	if _, err := s.SampledTimes(t.Context(), perftest.Program(t)); err == nil || !strings.Contains(err.Error(), "no sizes") {
+		t.Errorf("no sizes: %v", err)
 	}
 }

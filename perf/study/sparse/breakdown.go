@@ -24,9 +24,17 @@ type EnergyRow struct {
 	Total      float64 `frame:"sim_energy_nj_per_flop"`
 }
 
-// Breakdown divides the energy of tuned products. Accesses and instructions depend on
-// the matrix and the block size alone, and come from the samples of those.
+// Breakdown divides the energy of tuned products, by our own energies of caches: the
+// sums are those recorded.
 func Breakdown(tuned []Tuned, samples []Sample) ([]EnergyRow, error) {
+	m := spmv.DefaultMachine()
+	return BreakdownBy(tuned, samples, spmv.OwnEnergies(&m))
+}
+
+// BreakdownBy divides the energy of tuned products, as energies of caches by another
+// table make it. What was tuned remains as it was recorded. Accesses and instructions depend on
+// the matrix and the block size alone, and come from the samples of those.
+func BreakdownBy(tuned []Tuned, samples []Sample, caches spmv.CacheEnergies) ([]EnergyRow, error) {
 	type product struct {
 		matrix        string
 		rows, columns int
@@ -50,7 +58,7 @@ func Breakdown(tuned []Tuned, samples []Sample) ([]EnergyRow, error) {
 		e, err := spmv.Recorded{
 			Point: p, Accesses: s.Accesses, Instructions: s.Instructions,
 			DataMisses: t.Misses, Writebacks: t.Writebacks, Cycles: t.Cycles,
-		}.Energy()
+		}.EnergyBy(caches)
 		if err != nil {
 			return nil, fmt.Errorf("perf: spmv: %s: %w", t.Matrix, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/spmv"
 	"presage/perf/study/sparse"
 )
 
@@ -37,5 +38,38 @@ func TestBreakdownAddsUp(t *testing.T) {
 	}
 	if _, err := sparse.Breakdown(f.Tuning, nil); err == nil || !strings.Contains(err.Error(), "record samples and tuning together") {
 		t.Errorf("without samples: %v", err)
+	}
+}
+
+// By a published table memory, core and what was tuned remain, and only the caches take
+// another share.
+func TestBreakdownByAPublishedTable(t *testing.T) {
+	f, err := sparse.Load("../../../datasets/spmv", sparse.SamplesPart, sparse.TuningPart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := spmv.ReadEnergyTable("../../../datasets/spmv/energy-sram-90nm.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := sparse.Breakdown(f.Tuning, f.Samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	published, err := sparse.BreakdownBy(f.Tuning, f.Samples, table)
+	if err != nil || len(published) != len(own) {
+		t.Fatalf("%d rows of %d, %v", len(published), len(own), err)
+	}
+	for i, p := range published {
+		o := own[i]
+		if p.Memory != o.Memory || p.Core != o.Core || p.Words != o.Words || p.Strategy != o.Strategy {
+			t.Errorf("%s, %s: %+v, own %+v", p.Matrix, p.Strategy, p, o)
+		}
+		if parts := p.Memory + p.DataCache + p.InstrCache + p.Core + p.Leak; math.Abs(p.Total/parts-1) > 1e-12 {
+			t.Errorf("%s, %s: parts of %g nJ, %g in all", p.Matrix, p.Strategy, parts, p.Total)
+		}
+		if !(p.Leak > 5*o.Leak) {
+			t.Errorf("%s, %s: leakage of %g nJ, own %g: the table's is some ten times ours", p.Matrix, p.Strategy, p.Leak, o.Leak)
+		}
 	}
 }

@@ -18,11 +18,12 @@ type Options struct {
 	Train, Validate int     // samples of block sizes and caches a matrix; 0: 400 and 100
 	Share           float64 // of the rows, from which fill ratios are estimated; 0: 0.02
 	Seed            uint64
-	Objectives      []spmv.Objective // of tuning; nil: performance and energy
-	Timing          spmv.TimeOptions // of the kernels on the machine at hand
-	Parts           []Part           // tables that Run makes; nil: all
-	Store           *store.Store     // keeps simulations; nil: the default store
-	Progress        progress.Func    // called before each block size of each matrix
+	Objectives      []spmv.Objective   // of tuning; nil: performance and energy
+	Timing          spmv.TimeOptions   // of the kernels on the machine at hand
+	Kernels         spmv.KernelOptions // of scalar, vector and threaded ones there
+	Parts           []Part             // tables that Run makes; nil: all
+	Store           *store.Store       // keeps simulations; nil: the default store
+	Progress        progress.Func      // called before each block size of each matrix
 	// Campaign has simulations done by other processes; nil: by this one. The results
 	// are the same.
 	Campaign *campaign.Runner
@@ -67,15 +68,18 @@ const (
 	SamplesPart  Part = "samples"
 	TuningPart   Part = "tuning"
 	NativePart   Part = "native"
+	KernelsPart  Part = "native-kernels"
 )
 
 // Parts returns all parts in the order in which they are made.
-func Parts() []Part { return []Part{MatricesPart, FillPart, SamplesPart, TuningPart, NativePart} }
+func Parts() []Part {
+	return []Part{MatricesPart, FillPart, SamplesPart, TuningPart, NativePart, KernelsPart}
+}
 
 // Check returns an error if p is not one of Parts.
 func (p Part) Check() error {
 	if !slices.Contains(Parts(), p) {
-		return fmt.Errorf("%q: want matrices, fill, samples, tuning or native", string(p))
+		return fmt.Errorf("%q: want matrices, fill, samples, tuning, native or native-kernels", string(p))
 	}
 	return nil
 }
@@ -87,6 +91,7 @@ type Findings struct {
 	Samples  []Sample
 	Tuning   []Tuned
 	Native   []NativeRow
+	Kernels  []KernelRow
 }
 
 // Run makes tables for some matrices. The store keeps simulations, so an
@@ -115,6 +120,8 @@ func (o Options) Run(ctx context.Context, matrices []*spmv.Matrix) (*Findings, e
 			f.Tuning, err = o.tuning(ctx, matrices)
 		case NativePart:
 			f.Native, err = Native(ctx, matrices, o)
+		case KernelsPart:
+			f.Kernels, err = NativeKernels(ctx, matrices, o)
 		}
 		if err != nil {
 			return nil, err
@@ -155,6 +162,7 @@ func (f *Findings) Record(dir, command string) error {
 		func() error {
 			return save(dir, NativePart, f.Native, "measured: processor time of one thread, median over 5 passes of the least of 5 products", command)
 		},
+		func() error { return save(dir, KernelsPart, f.Kernels, kernelOrigin(), command) },
 	} {
 		if err := step(); err != nil {
 			return err
@@ -190,6 +198,8 @@ func Load(dir string, parts ...Part) (*Findings, error) {
 			err = load(dir, p, &f.Tuning)
 		case NativePart:
 			err = load(dir, p, &f.Native)
+		case KernelsPart:
+			err = load(dir, p, &f.Kernels)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("perf: spmv: %w", err)

@@ -5,8 +5,9 @@
 // there, have far more than others, with -DSORT a merge sort, with -DSTREAMS sums over arrays
 // that lie a MiB apart whatever n is, so that six elements of an index fall into one
 // set of most caches, with -DCOPIES unrolled copies of data that begin
-// anywhere in a line, with -DVECTORS a sparse matrix times vectors of n³ elements. With
-// -DLINEAR, a table or a sort is of n elements, not of 4·n². It needs no library.
+// anywhere in a line, with -DVECTORS a sparse matrix times vectors of n³ elements, with
+// -DHOT look-ups at random places of a table of n numbers, at each of which ten counters, in a
+// page of their own each, are counted. With -DLINEAR, a table or a sort is of n elements, not of 4·n². It needs no library.
 
 enum { MOST = 300 * 300 };
 #if defined LINEAR
@@ -32,6 +33,23 @@ static void run(int n) {
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++)
       sum += C[i * n + j];
+  answer = sum;
+}
+#elif defined HOT
+enum { COUNTERS = 10, APART = 4096 / sizeof(long) };
+static volatile long counter[COUNTERS][APART] __attribute__((aligned(4096)));
+static long table[MOST];
+static void run(int n) {
+  unsigned x = 1;
+  long sum = 0;
+  for (int i = 0; i < n; i++)
+    table[i] = i;
+  for (int i = 0; i < 8 * n; i++) {
+    x = x * 1664525u + 1013904223u;
+    sum += table[(x >> 8) % (unsigned)n];
+    for (int k = 0; k < COUNTERS; k++)
+      counter[k][0]++;
+  }
   answer = sum;
 }
 #elif defined STREAMS
