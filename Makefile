@@ -132,7 +132,7 @@ STUDY = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --me
 RECIPE = $(GO) run ./perf/cmd/presage study -q --recipe --machine origin2000,itanium2 --train n=20,23,26,31,36,39,45 --at n=46,48,50,56,59 --large n=64,74,77,80,100,120,128
 # Times of routines and loops by themselves; the lines above record them, too.
 SCOPE_TIMES = $(GO) run ./perf/cmd/presage study -q --scope-times --machine origin2000,itanium2 --method binomial --train n=20,23,26,31,36,39,45 --time-at n=20,32,48,56
-SAMPLED = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --method binomial --pages 16384 --train n=20,23,26,31,36,39,45
+SAMPLED = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --method binomial --train n=20,23,26,31,36,39,45
 SMALL = $(GO) run ./perf/cmd/presage study -q --machine origin2000 --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48 --curve n=12:64:4
 # The default method beside the formula, with the programs' own addresses: even meshes alone,
 # as LU, BT and SP have rows of an odd number of cells, one more where the mesh is even.

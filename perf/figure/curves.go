@@ -202,9 +202,13 @@ func addBounds(p *panel, df dataframe.DataFrame, x []float64, curve Curve, c col
 	if err != nil {
 		return err
 	}
+	of, err := frame.Floats(df, curve.Column)
+	if err != nil {
+		return err
+	}
 	for i := range x {
 		bar := finite([]float64{x[i], x[i]}, []float64{low[i], high[i]})
-		if len(bar) < 2 {
+		if len(bar) < 2 || math.IsNaN(of[i]) {
 			continue
 		}
 		l, err := plotter.NewLine(bar)

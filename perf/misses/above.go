@@ -111,11 +111,11 @@ type heldAbove struct {
 	runs    [][]behind // by size, the largest first
 }
 
-// findHeldAbove finds how many more pages the levels behind others hold at the points. It
+// findHeldAbove finds how many more pages those of some levels that are behind others hold at the points. It
 // takes two runs more of the three largest sizes, where it matters at any of them; what cannot
 // be run again is left as it is.
-func (m *Model) findHeldAbove(ctx context.Context, t *target, opt PredictOptions) error {
-	all, err := m.toFindAbove(ctx, t, opt)
+func (m *Model) findHeldAbove(ctx context.Context, t *target, levels []predict.Level, opt PredictOptions) error {
+	all, err := m.toFindAbove(ctx, t, levels, opt)
 	if err != nil {
 		return err
 	}
@@ -137,14 +137,14 @@ func (m *Model) findHeldAbove(ctx context.Context, t *target, opt PredictOptions
 }
 
 // toFindAbove returns what has to be found at the points, by level and point.
-func (m *Model) toFindAbove(ctx context.Context, t *target, opt PredictOptions) (all []*heldAbove, err error) {
+func (m *Model) toFindAbove(ctx context.Context, t *target, levels []predict.Level, opt PredictOptions) (all []*heldAbove, err error) {
 	if t.hardware == nil || opt.Method == predict.MethodBinomial {
 		return nil, nil
 	}
 	tlbs := t.hardware.Hierarchy().TLBs
-	for _, l := range t.levels {
+	for _, l := range levels {
 		i := slices.IndexFunc(tlbs, func(tlb cache.TLB) bool { return tlb.Name == l.Name })
-		if i < 1 || l.Sets > 1 || l.BypassFloat || m.byBlock[l.BlockBytes] == nil {
+		if i < 1 || !recency(tlbs[:i+1]) || l.Sets > 1 || l.BypassFloat || m.byBlock[l.BlockBytes] == nil {
 			continue
 		}
 		for _, point := range t.points {
@@ -166,6 +166,12 @@ func (m *Model) toFindAbove(ctx context.Context, t *target, opt PredictOptions) 
 		}
 	}
 	return all, nil
+}
+
+// recency reports whether all of some TLBs evict the page that was used longest ago, as
+// distances have it.
+func recency(tlbs []cache.TLB) bool {
+	return !slices.ContainsFunc(tlbs, func(tlb cache.TLB) bool { return tlb.Replacement != cache.LRU })
 }
 
 // matters reports whether it does how many pages a level holds, within so many more or less.
@@ -275,7 +281,7 @@ func (a *heldAbove) around(block uint64, hist reuse.Histogram) (own []behind, co
 			tlbs[i].EntryBytes = max(1, tlbs[i].EntryBytes*block/a.tlbs[last].EntryBytes)
 		}
 		entries := uint64(math.Max(1, math.Round(times*float64(tlbs[last].Entries)*float64(hist.Cold)/a.touched)))
-		tlbs[last].Entries = entries
+		tlbs[last].Entries, tlbs[last].Ways = entries, 0
 		own, configs = append(own, behind{hist: hist, entries: entries}), append(configs, cache.Config{TLBs: tlbs})
 	}
 	return own, configs
@@ -289,7 +295,21 @@ func (t *target) withHeldAbove(l predict.Level, point subject.Point) (predict.Le
 	return l, more
 }
 
-// aboveText says what a row is told of that.
-func aboveText(more int) string {
-	return fmt.Sprintf("%+d pages: behind another TLB, the level holds so many more in the runs than a level that sees all accesses", more)
+// asIs returns the level that the machine has in place of one of withHeldAbove.
+func (t *target) asIs(l predict.Level, point subject.Point) predict.Level {
+	l.Ways = uint64(int(l.Ways) - t.heldAbove[levelAt{l.Name, point.String()}])
+	return l
+}
+
+// saysAbove adds a warning of how many more pages a level holds, unless a Corrector knew
+// all of its misses better.
+func (e *estimate) saysAbove(more int) {
+	if e.more = more; more == 0 || e.corrected != nil && !slices.Contains(e.corrected, false) {
+		return
+	}
+	number, what := more, "more"
+	if more < 0 {
+		number, what = -more, "fewer"
+	}
+	e.warnings = append(e.warnings, fmt.Sprintf("%d pages %s than it has entries: so many the level held in the runs, as another TLB is before it", number, what))
 }

@@ -178,7 +178,7 @@ func (d *doubter) unseen() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("at all sizes of the model the %s holds what is touched, at most %.0f of %d pages, and no more here: train with larger sizes",
-		d.level.Name, d.mostTouched(), d.level.Blocks())}
+		d.level.Name, d.mostTouched(), int(d.level.Blocks())-d.more)}
 }
 
 // conflicts returns a warning if blocks may collide in a level's sets, unless that

@@ -322,7 +322,7 @@ func (m *Model) estimateAt(ctx context.Context, t *target, l predict.Level, poin
 	e.methods = slices.Repeat([]string{method}, m.Groups())
 	e.fillEvenly()
 	if opt.Corrector != nil && (l.Sets > 1 || opt.Corrector.Replays()) {
-		if err := e.correct(ctx, Uncorrected{Level: l, Point: point, Groups: slices.Clone(e.misses)}, opt.Corrector); err != nil {
+		if err := e.correct(ctx, Uncorrected{Level: t.asIs(l, point), Point: point, Groups: slices.Clone(e.misses)}, opt.Corrector); err != nil {
 			return nil, err
 		}
 	}

@@ -72,7 +72,7 @@ type Row struct {
 	Low  float64 `frame:"pred_misses_low"`
 	High float64 `frame:"pred_misses_high"`
 	// FullyAssoc are the misses in a fully associative cache of the same size
-	// (2005, section 5.1).
+	// (2005, section 5.1); of a TLB behind another, of the pages that it holds (see Predict).
 	FullyAssoc float64 `frame:"pred_misses_fully_assoc"`
 	Cold       float64 `frame:"pred_cold_misses"`    // first accesses to a block
 	Ratio      float64 `frame:"pred_miss_ratio"`     // Misses / Accesses
@@ -127,9 +127,10 @@ func (t *target) name(l predict.Level) string {
 // what becomes of conflicts; see MethodCollisions.
 //
 // A fully associative TLB behind another holds some pages more or less than it has entries,
-// since it sees only what misses in the first. Where that decides about its misses, the three
-// largest runs tell how many: they are profiled once more, and simulated in TLBs alone. Rows
-// say so.
+// since it sees only what misses in the first. Where that decides about its misses, two or
+// three of the largest runs tell how many: they are profiled once more, and simulated in TLBs
+// alone. Rows say so. Where they cannot be run again, it is taken to hold as many as it has
+// entries.
 //
 // A level that floating-point accesses bypass is not predicted, as the
 // distances were collected over all accesses together: one row says so, its
@@ -184,7 +185,7 @@ func (m *Model) predictOwn(ctx context.Context, t *target, points []subject.Poin
 	if err := m.collectByLoop(ctx, t.levels, points, opt.Method, opt.Progress); err != nil {
 		return nil, err
 	}
-	if err := m.findHeldAbove(ctx, t, opt); err != nil {
+	if err := m.findHeldAbove(ctx, t, t.levels, opt); err != nil {
 		return nil, err
 	}
 	workers := 1
@@ -270,9 +271,7 @@ func (m *Model) predictAt(ctx context.Context, t *target, point subject.Point, l
 	if err != nil {
 		return nil, err
 	}
-	if e.more = more; more != 0 {
-		e.warnings = append(e.warnings, aboveText(more))
-	}
+	e.saysAbove(more)
 	rows, err := m.rows(t, e, l, scopes, m.accesses(point), blank)
 	if err != nil {
 		return nil, err
@@ -435,14 +434,16 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 	if err := m.collectByLoop(ctx, t.levels[i:i+1], []subject.Point{point}, opt.Method, opt.Progress); err != nil {
 		return nil, err
 	}
-	if err := m.findHeldAbove(ctx, t, opt); err != nil {
+	t.progress = opt.Progress
+	if err := m.findHeldAbove(ctx, t, t.levels[i:i+1], opt); err != nil {
 		return nil, err
 	}
-	l, _ = t.withHeldAbove(l, point)
+	l, more := t.withHeldAbove(l, point)
 	e, err := m.estimateAt(ctx, t, l, point, opt)
 	if err != nil {
 		return nil, err
 	}
+	e.saysAbove(more)
 	out := &GroupMisses{BlockBytes: l.BlockBytes, Misses: make([]float64, len(e.misses)), Warnings: slices.Concat(e.policies(l, 0, subject.Partition{Of: make([]int, len(e.misses))}), e.warnings)}
 	for g := range out.Misses {
 		if out.Misses[g] = e.misses[g].Total(); !finite(out.Misses[g]) {

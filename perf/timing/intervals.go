@@ -34,7 +34,7 @@ import (
 // first time is missing later, and one that was evicted there is still found. Both fade as
 // histories fill the caches; the first raises estimates of runs that are short and fit into
 // them: of a conjugate gradient of 19 million instructions by 4 to 8%, with half of the run
-// recorded. The bounds say nothing of it. Runs of up to Intervals times History, 2e9
+// recorded. The bounds say nothing of it. Runs of up to half of Intervals times History, 1e9
 // instructions by default, are recorded as a whole and free of it.
 type Sampling struct {
 	Intervals int    // how many; 0: DefaultIntervals
@@ -58,11 +58,15 @@ const (
 // sampledLevel is the confidence of the intervals around sampled estimates.
 const sampledLevel = 0.95
 
+func (s *Sampling) tooFew() error {
+	return fmt.Errorf("perf: %d intervals to be simulated: give two or more, whose differences tell how far off the estimate may be", s.Intervals)
+}
+
 // filled returns s with defaults in place of zeros, or an error if there is no such sample
 // of a run of n instructions.
 func (s Sampling) filled(n uint64) (Sampling, error) {
 	if s.Intervals < 0 || s.Intervals == 1 {
-		return s, fmt.Errorf("perf: %d intervals to be simulated: give two or more, whose differences tell how far off the estimate may be", s.Intervals)
+		return s, s.tooFew()
 	}
 	s.Intervals = cmp.Or(s.Intervals, DefaultIntervals)
 	s.Length, s.Lead = cmp.Or(s.Length, DefaultLength), cmp.Or(s.Lead, DefaultLead)
@@ -77,15 +81,12 @@ func (s Sampling) filled(n uint64) (Sampling, error) {
 func (s *Sampling) windows(n uint64) []pipeline.Window {
 	random := rand.New(rand.NewPCG(s.Seed, n))
 	all := make([]pipeline.Window, s.Intervals)
-	last := uint64(0)
 	for i := range all {
 		// Bounds of parts are rounded down; products of counts below 2^40 and a number of
 		// intervals below 2^24 do not overflow.
 		from, to := n*uint64(i)/uint64(s.Intervals), n*uint64(i+1)/uint64(s.Intervals)
 		at := from + random.Uint64N(to-from-s.Length+1)
-		at = max(at, last) // not before the end of the interval before
 		all[i] = pipeline.Window{From: at, To: at + s.Length}
-		last = at + s.Length
 	}
 	return all
 }
@@ -126,7 +127,8 @@ var errFewIntervals = errors.New("perf: the run ended before the second interval
 //
 // Neighbours are compared because each part of the run has one interval only. With the
 // means u(i) of parts, the expectation of (d(i+1) - d(i))² is the sum of the variances
-// within the two and (u(i+1) - u(i))²: s² is too large rather than too small, and less so
+// within the two and (u(i+1) - u(i))²: s² is too large rather than too small, but for what
+// lies in the first and the last part, which have one neighbour and count half, and less so
 // than the variance about the common mean, which the phases of a program widen. t is of
 // Student's distribution with 2/3 (k-1) degrees of freedom, as many as such a sum of
 // squares has if d is normal. Derived here.
@@ -139,6 +141,9 @@ func estimated(pieces []pipeline.Piece, n uint64) (estimate, error) {
 	for i := range pieces {
 		c, m = c+float64(pieces[i].Cycles), m+float64(pieces[i].Instructions)
 	}
+	if m == 0 {
+		return estimate{}, errors.New("perf: the intervals end before an instruction of theirs is executed: give longer ones")
+	}
 	ratio, squares := c/m, 0.0
 	residual := func(i int) float64 { return float64(pieces[i].Cycles) - ratio*float64(pieces[i].Instructions) }
 	for i := range pieces[1:] {
@@ -148,5 +153,5 @@ func estimated(pieces []pipeline.Piece, n uint64) (estimate, error) {
 	whole := float64(n)
 	sd := math.Sqrt(max(0, 1-m/whole)*k/(2*(k-1))*squares) / m
 	half := distuv.StudentsT{Sigma: 1, Nu: max(1, 2*(k-1)/3)}.Quantile((1+sampledLevel)/2) * sd
-	return estimate{cycles: ratio * whole, low: (ratio - half) * whole, high: (ratio + half) * whole, intervals: len(pieces), share: m / whole}, nil
+	return estimate{cycles: ratio * whole, low: max(0, ratio-half) * whole, high: (ratio + half) * whole, intervals: len(pieces), share: m / whole}, nil
 }

@@ -54,6 +54,9 @@ func (s *simulation) sampled(sim *storedTime, n uint64, row SimulatedRow) (Simul
 	if err != nil {
 		return row, err
 	}
+	if e.intervals != how.Intervals {
+		return row, fmt.Errorf("perf: %d of %d intervals were simulated: the run was shorter than when its instructions were counted (%s)", e.intervals, how.Intervals, s.in.Command())
+	}
 	recorded := uint64(0)
 	for _, w := range how.recorded(how.windows(n)) {
 		recorded += w.To - w.From

@@ -46,6 +46,8 @@ func (opt *SimulateOptions) check() error {
 	case opt.By == subject.ByReference:
 		return errByReference
 	case opt.Sampled == nil:
+	case opt.Sampled.Intervals < 0, opt.Sampled.Intervals == 1:
+		return opt.Sampled.tooFew()
 	case opt.By != subject.ByProgram:
 		return fmt.Errorf("perf: times %s by sampled intervals: an interval meets few routines, and most of them never: leave out the intervals, or ask for the whole program", opt.By)
 	case opt.Prefetching:

@@ -251,7 +251,7 @@ to a file, and this command, the date and a checksum to recordings.csv beside it
 				return err
 			}
 			if kept != "" {
-				from := record.Source{Origin: "simulated by presage; " + todo.origin(), Command: commandLine(cmd, args)}
+				from := record.Source{Origin: todo.reference() + " by presage; " + todo.origin(), Command: commandLine(cmd, args)}
 				if err := perf.Record(kept, df, from); err != nil {
 					return err
 				}
@@ -269,7 +269,7 @@ to a file, and this command, the date and a checksum to recordings.csv beside it
 	cmd.Flags().Float64Var(&what.rate, "accesses-per-cycle", 0, ratedText)
 	cmd.Flags().BoolVar(&what.time, "time", false, "simulate the core, and print times instead of misses")
 	cmd.Flags().IntVar(&what.sampling.Intervals, "intervals", 0, "with --time: simulate so many intervals of the run, and estimate its time from them; 0: all of it")
-	cmd.Flags().Uint64Var(&what.sampling.Length, "interval-length", timing.DefaultLength, "with --intervals: instructions of each")
+	cmd.Flags().Uint64Var(&what.sampling.Length, "interval-length", timing.DefaultLength, "with --intervals: instructions of each; 0: the default")
 	cmd.Flags().Uint64Var(&what.sampling.History, "history", timing.DefaultHistory, "with --intervals: "+historyText)
 	cmd.Flags().Uint64Var(&opt.PageBytes, "pages", 0, "index caches beyond the first by physical addresses, with pages of this many bytes placed at random; 0: by the program's addresses")
 	cmd.Flags().BoolVar(&opt.FullyAssociative, "fully-associative", false, "also simulate the hierarchy with fully associative caches")
@@ -316,6 +316,14 @@ type whatOfRun struct {
 	rate     float64
 
 	sampling timing.Sampling // with time; of no Intervals: all of the run
+}
+
+// reference is what the results are called.
+func (w *whatOfRun) reference() string {
+	if w.sampled() != nil {
+		return timing.SampledReference
+	}
+	return "simulated"
 }
 
 // sampled returns which intervals of a run are simulated, nil for all of it.
@@ -388,7 +396,7 @@ func (s *simulation) on(ctx context.Context, m *machine.Machine, opt perf.Simula
 	return perf.SimulateMisses(ctx, s.prog, m, s.points, opt)
 }
 
-const historyText = "instructions before an interval that caches, TLBs and branch predictors are kept up with"
+const historyText = "instructions before an interval that caches, TLBs and branch predictors are kept up with; 0: the default"
 
 const ratedText = "with --prefetch: time is the number of accesses, of which so many are made in a cycle, not the schedule's"
 

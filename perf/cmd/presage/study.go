@@ -37,7 +37,7 @@ are not simulated by themselves, which takes most of the time of a study.
 With --sample-at it predicts time at those sizes and simulates intervals of the runs
 in place of all of them, --intervals at places spread over each, and writes
 PREFIX-sampled.csv: cycles estimated from the intervals, with the bounds that they lie
-between in 95 of 100 cases. It does nothing else then. Runs too long to be simulated as
+between in 95 of 100 cases, as far as the choice of places goes. Runs too long to be simulated as
 a whole are estimated in a tenth of the time or less.
 
 With --recipe it predicts misses as the papers do, with histograms split in the median
@@ -54,9 +54,17 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 			if s.SampleAt = sampled.points; len(s.SampleAt) > 0 {
 				return recordSampled(cmd, args, &flags, s)
 			}
+			if err := neither(cmd, "a study without --sample-at", "intervals", "history"); err != nil {
+				return err
+			}
 			s.Train, s.Judge, s.Large, s.Curve, s.Times = flags.train.points, flags.judge.points, large.points, curve.points, times.points
 			if err := only.check(&s); err != nil {
 				return err
+			}
+			if only.scopeTimes {
+				if err := neither(cmd, "--scope-times", "at", "large", "curve", "pages"); err != nil {
+					return err
+				}
 			}
 			prog, err := openProgram(cmd.Context(), args[0])
 			if err != nil {
@@ -92,13 +100,23 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 	f.Var(&curve, "curve", "problem sizes of the predicted curves")
 	f.Var(&times, "time-at", "sizes of the curve at which execution is simulated")
 	f.Var(&sampled, "sample-at", "sizes at which intervals of the run are simulated, and time is predicted: writes PREFIX-sampled.csv alone")
-	f.IntVar(&s.Sampling.Intervals, "intervals", timing.DefaultIntervals, "with --sample-at: how many intervals of each run")
+	f.IntVar(&s.Sampling.Intervals, "intervals", timing.DefaultIntervals, "with --sample-at: how many intervals of each run; 0: the default")
 	f.Uint64Var(&s.Sampling.History, "history", timing.DefaultHistory, "with --sample-at: "+historyText)
 	f.BoolVar(&only.recipe, "recipe", false, "predict misses by the papers' own recipe instead")
 	f.BoolVar(&only.scopeTimes, "scope-times", false, "predict and simulate the time of routines and loops alone")
 	f.StringVar(&flags.record, "record", "", "name prefix of the files to write")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
+}
+
+// neither returns an error if one of some flags was given, none of which goes with what.
+func neither(cmd *cobra.Command, what string, flags ...string) error {
+	for _, name := range flags {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s does not go with %s: leave out one of the two", name, what)
+		}
+	}
+	return nil
 }
 
 // onlyFlags say which part of a study is asked for; none: all but the recipe.
@@ -137,10 +155,8 @@ func (only onlyFlags) record(ctx context.Context, s growth.Options, prog *perf.P
 
 // recordSampled predicts and samples the times of a study, and prints and records them.
 func recordSampled(cmd *cobra.Command, args []string, flags *validationFlags, s growth.Options) error {
-	for _, name := range []string{"at", "large", "curve", "time-at", "recipe", "scope-times"} {
-		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--sample-at and --%s: intervals are simulated by a command of their own; give one of the two", name)
-		}
+	if err := neither(cmd, "--sample-at", "at", "large", "curve", "time-at", "recipe", "scope-times", "pages", "min-share"); err != nil {
+		return err
 	}
 	if len(flags.train.points) == 0 {
 		return errors.New("no sizes to fit to: give them with --train, such as --train n=20:50:6")

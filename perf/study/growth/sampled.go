@@ -41,11 +41,7 @@ func (opt Options) SampledTimes(ctx context.Context, prog *subject.Program) (fra
 	if err != nil {
 		return frame.Table{}, err
 	}
-	counts, err := anatomy.CountSweep(ctx, prog, opt.Train, opt.RunOptions)
-	if err != nil {
-		return frame.Table{}, err
-	}
-	execution, err := timing.FitExecution(ctx, counts)
+	execution, err := opt.execution(ctx, prog)
 	if err != nil {
 		return frame.Table{}, err
 	}

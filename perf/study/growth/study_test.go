@@ -125,7 +125,7 @@ func TestStudyIsTheChain(t *testing.T) {
 }
 
 // TestSampledTimes demands the predictions of a study and the estimates of
-// timing.Simulate side by side, and no whole run.
+// timing.Simulate side by side.
 func TestSampledTimes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow under the race detector; the packages below have tests of their own goroutines")
