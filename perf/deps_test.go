@@ -133,7 +133,7 @@ var layers = []layer{
 	{"study/record", "store frame internal/order"},
 	{"study/record/parquet", "study/record"}, // apart: the library is large, and cells link what package perf imports
 	{"host/calibration", "host machine store frame figure"},
-	{"study/growth", "machine predict subject anatomy misses timing study/record frame internal/num"},
+	{"study/growth", "machine predict subject store anatomy misses timing study/record frame internal/num"},
 	{"study/mending", "internal/child internal/num machine predict subject locality misses misses/replayed patterns timing sharing advice store study/record"},
 	{"study/sampling", "bbv machine simpoint metasim progress subject phase study/record internal/num"},
 	{"study/inferred", "internal/child trace isa internal/yamlfile shard pipeline infer campaign subject anatomy timing study/record progress store frame scaling predict"},

@@ -35,6 +35,6 @@ func ExampleSampleCaches() {
 	off := hits.Col("hit_ratio_diff").Float()
 	fmt.Println("SimPoint is off by less than a point:", off[0] > -0.01 && off[0] < 0.01)
 	// Output:
-	// 6 rows: samples and levels
+	// 9 rows: samples and levels
 	// SimPoint is off by less than a point: true
 }
