@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"presage/perf/cache"
 	"presage/perf/internal/profiletest"
 	"presage/perf/reuse"
 	"presage/perf/subject"
@@ -92,6 +93,16 @@ func TestPagesAbove(t *testing.T) {
 	}
 	if off := math.Abs(other.Misses/want - 1); off < 0.5 {
 		t.Errorf("alone: %.0f misses, simulated behind another %.0f: off by %.3f only, so that this shows nothing", other.Misses, want, off)
+	}
+	random := *m
+	random.TLBs = slices.Clone(m.TLBs)
+	random.TLBs[1].Replacement = cache.Random
+	plain, err := Predict(t.Context(), model, &random, at, PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := plain[len(plain)-1]; r.Misses != other.Misses || strings.Contains(r.Warning, "another TLB is before it") {
+		t.Errorf("behind a TLB, evicting at random: %.0f misses, alone %.0f: %s", r.Misses, other.Misses, r.Warning)
 	}
 	groups, err := model.ByGroup(t.Context(), m, row.Level, at[0], PredictOptions{})
 	if err != nil {

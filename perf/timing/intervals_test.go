@@ -3,6 +3,7 @@ package timing
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,5 +119,13 @@ func TestEstimate(t *testing.T) {
 	e, err := estimated(run, uint64(len(run)*length))
 	if err != nil || e.cycles != total || e.low != total || e.high != total || e.share != 1 {
 		t.Errorf("all of the run gives %+v, %v; it takes %g", e, err, total)
+	}
+	apart := slices.Clone(run[:2])
+	apart[0].Cycles, apart[1].Cycles = 1, 99*length
+	if e, err := estimated(apart, uint64(len(run)*length)); err != nil || e.low != 0 || e.high < e.cycles {
+		t.Errorf("two intervals far apart: %+v, %v; no run takes less than no cycles", e, err)
+	}
+	if e, err := estimated(make([]pipeline.Piece, 3), 1000); err == nil {
+		t.Errorf("intervals without an instruction: %+v", e)
 	}
 }

@@ -424,4 +424,14 @@ func TestStudy(t *testing.T) {
 	if _, _, err := presage(t, append(sampled, "--time-at", "n=8")...); err == nil || !strings.Contains(err.Error(), "--sample-at") {
 		t.Errorf("sampled, and simulated as a whole: %v", err)
 	}
+	for want, args := range map[string][]string{
+		"--intervals does not go": append([]string{"--intervals", "5"}, sizes...),
+		"--curve does not go":     {"--scope-times", "--train", "n=6:9:1", "--time-at", "n=8", "--curve", "n=8"},
+		"two or more":             {"--sample-at", "n=16", "--intervals", "1", "--train", "n=6:9:1"},
+	} {
+		args = append([]string{"study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix}, args...)
+		if _, _, err := presage(t, args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
 }

@@ -66,14 +66,8 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 					return err
 				}
 			}
-			prog, err := openProgram(cmd.Context(), args[0])
+			prog, err := flags.studied(cmd, args, &s)
 			if err != nil {
-				return err
-			}
-			if err := flags.read(&s.Validation); err != nil {
-				return err
-			}
-			if s.Campaign, err = flags.on.runner(cmd, args); err != nil {
 				return err
 			}
 			s.By = []subject.Scope{subject.ByProgram, subject.ByRoutine, subject.ByLoop}
@@ -153,6 +147,19 @@ func (only onlyFlags) record(ctx context.Context, s growth.Options, prog *perf.P
 	return growth.RecordScopeTimes(prog, rows, prefix, command)
 }
 
+// studied opens the program of a study, and sets the study's options that the flags have.
+func (flags *validationFlags) studied(cmd *cobra.Command, args []string, s *growth.Options) (*perf.Program, error) {
+	prog, err := openProgram(cmd.Context(), args[0])
+	if err != nil {
+		return nil, err
+	}
+	if err := flags.read(&s.Validation); err != nil {
+		return nil, err
+	}
+	s.Campaign, err = flags.on.runner(cmd, args)
+	return prog, err
+}
+
 // recordSampled predicts and samples the times of a study, and prints and records them.
 func recordSampled(cmd *cobra.Command, args []string, flags *validationFlags, s growth.Options) error {
 	if err := neither(cmd, "--sample-at", "at", "large", "curve", "time-at", "recipe", "scope-times", "pages", "min-share"); err != nil {
@@ -161,14 +168,8 @@ func recordSampled(cmd *cobra.Command, args []string, flags *validationFlags, s 
 	if len(flags.train.points) == 0 {
 		return errors.New("no sizes to fit to: give them with --train, such as --train n=20:50:6")
 	}
-	prog, err := openProgram(cmd.Context(), args[0])
+	prog, err := flags.studied(cmd, args, &s)
 	if err != nil {
-		return err
-	}
-	if err := flags.read(&s.Validation); err != nil {
-		return err
-	}
-	if s.Campaign, err = flags.on.runner(cmd, args); err != nil {
 		return err
 	}
 	table, err := s.SampledTimes(cmd.Context(), prog)
