@@ -33,7 +33,7 @@ func (s *span) widen(a, b float64) {
 //   - of the groups of references as they are, where reuses are modelled by loop, and
 //     the other way round: two ways to look at the same runs, neither of which is
 //     always better;
-//   - what a Corrector says that it may be wrong by;
+//   - what a Corrector that models them says that it may be wrong by;
 //   - in caches a little smaller and larger;
 //   - of pages, as large a share of the accesses as missed in each of the largest runs in
 //     a level that held as large a part of what they touch;
@@ -45,52 +45,71 @@ func (s *span) widen(a, b float64) {
 //   - in caches of few ways, the binomial formula, which knows nothing of where
 //     data lie; and where steps come to a part of the sets, the cache of that part.
 //
-// These others are what an interval of 90% contains; other levels scale their
-// distance from the prediction as a normal distribution would.
+// An interval of 90% goes part of the way to the farthest of these others (see
+// calibrated); other levels scale that as a normal distribution would.
 //
-// All this is about the groups whose misses a Corrector did not count. Of those that
-// it counted, an access of the others may each have pushed out a block too many or
-// too few.
+// All this is about the groups whose misses a Corrector did not count. Those that it
+// counted are as far off as it says (GroupCorrection.Off), which a trial may have shown;
+// and an access that it did not count, or was wrong about, may have pushed out a block
+// of theirs too many or too few.
 func (d *doubter) intervals(ctx context.Context, rows []Row, coverage float64) error {
-	spans := make([]span, len(rows))
+	k := d.partWay() * normalQuantile(cmp.Or(coverage, predict.DefaultLevel)) / normalQuantile(predict.DefaultLevel)
+	spans, off := make([]span, len(rows)), make([]float64, len(rows))
 	for g := range d.misses {
-		if !d.counted(Group(g)) {
-			spans[d.scopes.Of[g]].misses += d.misses[g].Total()
+		if i := d.scopes.Of[g]; d.counted(Group(g)) {
+			off[i] += k * d.offOf(Group(g))
+		} else {
+			spans[i].misses += d.misses[g].Total()
 		}
 	}
 	for i := range spans {
 		spans[i].low, spans[i].high = spans[i].misses, spans[i].misses
 	}
-	doubtful := 0.0
 	if slices.ContainsFunc(spans, func(s span) bool { return s.misses > 0 }) {
-		if err := d.uncounted(ctx, rows, spans, coverage); err != nil {
+		if err := d.uncounted(ctx, rows, spans, k, coverage); err != nil {
 			return err
 		}
-		for i := range spans {
-			doubtful += spans[i].high
-		}
 	}
-	all := 0.0
-	for i := range rows {
+	all, wrong := 0.0, 0.0
+	for i := range spans {
 		all += rows[i].Misses - spans[i].misses
+		wrong += spans[i].high + off[i]
 	}
 	for i := range rows {
 		counted := math.Max(0, rows[i].Misses-spans[i].misses)
-		disturbed := math.Min(counted, doubtful*num.Ratio(counted, all))
-		if d.exact == nil {
-			disturbed = 0
+		if d.exact != nil {
+			off[i] = math.Min(counted, off[i]+k*wrong*num.Ratio(counted, all))
 		}
-		rows[i].Low = math.Max(0, counted-disturbed+spans[i].low)
-		rows[i].High = counted + disturbed + spans[i].high
+		rows[i].Low = math.Max(0, counted-off[i]+spans[i].low)
+		rows[i].High = counted + off[i] + spans[i].high
 	}
 	return nil
 }
 
-// counted reports whether a Corrector counted the misses of a group.
-func (d *doubter) counted(g Group) bool { return d.exact != nil && d.exact[g] }
+// partWay returns how far intervals of 90% go on the way to other predictions.
+func (d *doubter) partWay() float64 {
+	if scaling.OfPages(d.level.BlockBytes) {
+		return calibratedPages
+	}
+	return calibrated
+}
 
-// uncounted sets the intervals of the misses that are not counted.
-func (d *doubter) uncounted(ctx context.Context, rows []Row, spans []span, coverage float64) error {
+// counted reports whether a Corrector counted the misses of a group.
+func (d *doubter) counted(g Group) bool {
+	return d.exact != nil && (d.exact[g] || d.replayed[g])
+}
+
+// offOf returns by how many misses a Corrector that counted those of a group may be wrong.
+func (d *doubter) offOf(g Group) float64 {
+	if d.exact[g] {
+		return 0
+	}
+	return d.off[g] + leastDoubt*d.misses[g].Total()
+}
+
+// uncounted sets the intervals of the misses that are not counted; k is how far they go on
+// the way from the prediction to what other models say.
+func (d *doubter) uncounted(ctx context.Context, rows []Row, spans []span, k, coverage float64) error {
 	if err := d.ofFunctions(ctx, spans, coverage); err != nil || d.by == predict.MethodBinomial {
 		return err
 	}
@@ -104,7 +123,6 @@ func (d *doubter) uncounted(ctx context.Context, rows []Row, spans []span, cover
 			off[d.scopes.Of[g]] += d.off[g]
 		}
 	}
-	k := normalQuantile(cmp.Or(coverage, predict.DefaultLevel)) / normalQuantile(predict.DefaultLevel)
 	for i := range spans {
 		s := &spans[i]
 		by := func(d float64) { s.widen(s.misses-k*d, s.misses+k*d) }

@@ -142,6 +142,9 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 			held := base
 			held.Metric, held.Goal = s.Class+": share of the intervals of 90% that hold the truth", ">=0.85; <=0.95"
 			all = append(all, held.Single(s.Intervals))
+			width := base
+			width.Metric, width.Beside = "their half widths, relative to the predictions", held.Metric
+			all = append(all, width.WithSample(magnitudes(class, (*outcome).halfWidth)))
 		}
 	}
 	return all

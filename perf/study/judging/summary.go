@@ -18,8 +18,12 @@ type SummaryRow struct {
 	Median    float64 `frame:"rel_err_median"`
 	P90       float64 `frame:"rel_err_p90"`
 	Worst     float64 `frame:"rel_err_worst"`
-	Within5   float64 `frame:"within_5_percent"` // share of the rows
-	Intervals float64 `frame:"in_interval"`      // share of the rows with an interval whose interval holds the truth
+	Within5   float64 `frame:"within_5_percent"`  // share of the rows
+	Intervals float64 `frame:"in_interval"`       // share of the rows with an interval whose interval holds the truth
+	HalfWidth float64 `frame:"half_width_median"` // of these intervals, relative to the prediction
+	// Factor is how many times as far from the prediction, by ratio, the ends of these
+	// intervals would have to be for those of a further program to hold 90%; see factor.
+	Factor float64 `frame:"interval_factor"`
 	// Unwarned are the rows that are off by more than Gross times, either way, and
 	// have no warning.
 	Unwarned int `frame:"gross_without_warning"`
@@ -54,6 +58,7 @@ func (f *Findings) ByLevel() []SummaryRow {
 
 // outcome is what summaries take from a row, of whatever it is.
 type outcome struct {
+	program               string
 	class, machine, level string
 	pred, sim, low, high  float64
 	err, model, baseline  float64
@@ -67,13 +72,13 @@ func (f *Findings) outcomes() []outcome {
 	for i := range f.Misses {
 		r := &f.Misses[i]
 		if r.Sim >= MinMisses {
-			all = append(all, outcome{r.Class, r.Machine, r.Level, r.Pred, r.Sim, r.Low, r.High, r.Err, r.ErrModel, r.ErrBaseline, r.ErrWithoutStart, r.Warning != ""})
+			all = append(all, outcome{r.Program, r.Class, r.Machine, r.Level, r.Pred, r.Sim, r.Low, r.High, r.Err, r.ErrModel, r.ErrBaseline, r.ErrWithoutStart, r.Warning != ""})
 		}
 	}
 	for i := range f.Cycles {
 		r := &f.Cycles[i]
 		all = append(all, outcome{
-			class: ClassCycles, machine: r.Machine, pred: r.Pred, sim: r.Sim, low: math.NaN(), high: math.NaN(),
+			program: r.Program, class: ClassCycles, machine: r.Machine, pred: r.Pred, sim: r.Sim, low: math.NaN(), high: math.NaN(),
 			err: r.Err, model: math.NaN(), baseline: r.ErrBaseline, withoutStart: math.NaN(), warned: r.Warning != "",
 		})
 	}
@@ -115,23 +120,18 @@ func (s *SummaryRow) fill(of []outcome) {
 	s.ModelMedian, s.ModelP90 = quantile(model, 0.5), quantile(model, 0.9)
 	baseline := magnitudes(of, func(o *outcome) float64 { return o.baseline })
 	s.BaselineMedian, s.BaselineP90 = quantile(baseline, 0.5), quantile(baseline, 0.9)
-	within, intervals, held := 0, 0, 0
+	within := 0
 	for i := range of {
 		o := &of[i]
 		if math.Abs(o.err) <= 0.05 {
 			within++
 		}
-		if !math.IsNaN(o.low) && !math.IsNaN(o.high) {
-			intervals++
-			if o.low <= o.sim && o.sim <= o.high {
-				held++
-			}
-		}
 		if !o.warned && gross(o.pred, o.sim) {
 			s.Unwarned++
 		}
 	}
-	s.Within5, s.Intervals = share(within, len(of)), share(held, intervals)
+	s.Within5 = share(within, len(of))
+	s.Intervals, s.HalfWidth, s.Factor = held(of), quantile(magnitudes(of, (*outcome).halfWidth), 0.5), factor(of)
 }
 
 // gross reports whether one of two numbers is more than Gross times the other.

@@ -58,6 +58,8 @@ func TestSummary(t *testing.T) {
 	near("worst", caches.Worst, 1)
 	near("within", caches.Within5, 0.75)
 	near("intervals", caches.Intervals, 2.0/3)
+	near("half width", caches.HalfWidth, 15./1010) // of 5/1040, 15/1010 and 2500/1
+	near("factor", caches.Factor, math.Log(1041./1001)/math.Log(1041./1036))
 	near("baseline", caches.BaselineMedian, 0.75)
 	near("model", caches.ModelMedian, math.NaN())
 	if caches.Rows != 4 || caches.Unwarned != 1 {
@@ -123,7 +125,7 @@ func TestHeadlines(t *testing.T) {
 		}
 		metrics[h.Metric+h.Beside] = h
 	}
-	if len(metrics) != len(all) || len(all) != 2*(3+2)+2+1 {
+	if len(metrics) != len(all) || len(all) != 2*(3+3)+2+1 {
 		t.Errorf("%d headlines, %d names", len(all), len(metrics))
 	}
 	cycles := "cycles of 1 programs of the open half, 2 to 2 times the largest training size: predicted against the simulated core"
