@@ -41,6 +41,46 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// TestAppendStreams compares the streams of accesses that span several blocks with the
+// blocks of all iterations.
+func TestAppendStreams(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	taken, several := 0, 0
+	for range 3000 {
+		shift := uint(rng.IntN(9))
+		s := trace.Stride{First: trace.Tag(0, 1<<rng.IntN(8)) + trace.Access(1<<20+rng.Uint64N(5000)), Step: 8 * (rng.Int64N(80) - 40)}
+		streams, ok := AppendStreams(nil, s, shift)
+		if !ok {
+			if s.Step&(1<<shift-1) == 0 && s.First.Size()>>shift < MaxStreams-1 {
+				t.Fatalf("%+v in blocks of %d bytes: not taken", s, 1<<shift)
+			}
+			continue
+		}
+		taken++
+		if len(streams) > 1 {
+			several++
+		}
+		for i := range uint32(40) {
+			first, last := s.At(i).Addr()>>shift, s.At(i).Last()>>shift
+			if int(last-first)+1 != len(streams) {
+				t.Fatalf("%+v in blocks of %d bytes: %d streams, iteration %d has blocks %d to %d", s, 1<<shift, len(streams), i, first, last)
+			}
+			for j := range streams {
+				if got := streams[j].Block(i); got != first+uint64(j) {
+					t.Fatalf("%+v in blocks of %d bytes: stream %d in block %d in iteration %d, want %d", s, 1<<shift, j, got, i, first+uint64(j))
+				}
+			}
+		}
+	}
+	if taken < 1000 || several < 300 {
+		t.Errorf("%d of 3000 strides are taken, %d as several streams", taken, several)
+	}
+	full := make([]Stream, MaxStreams-1)
+	if got, ok := AppendStreams(full, trace.Stride{First: trace.Tag(0, 8) + 60, Step: 64}, 6); ok || len(got) != len(full) {
+		t.Errorf("two streams more than %d: %d, %v", len(full), len(got), ok)
+	}
+}
+
 // TestPhases compares the phases of random loops with what their iterations
 // access.
 func TestPhases(t *testing.T) {

@@ -123,7 +123,7 @@ type Shapes struct {
 	found    *Shape // by the last call of Find, with lead
 	lead     lead
 	kept     trace.Loop // see Keep; Count is 0: none
-	largest  uint64     // size of its accesses
+	grain    uint64     // it accesses as many blocks that many bytes further on: see Keep
 	table    []Shape    // by hash
 	clusters []Cluster
 	features []feature
@@ -176,12 +176,19 @@ func (s *Shapes) phase(streams []Stream) int {
 	return int(offset >> s.lead.unit * s.lead.inverse & (mask >> s.lead.unit))
 }
 
-// Keep makes Again know the loop in the streams of the last call of Find, one for each
-// access. Find returned a shape.
+// Keep makes Again know the loop in the streams of the last call of Find, those that
+// AppendStreams returns. Find returned a shape.
+//
+// Aligned accesses lie in as many blocks a multiple of their size further on; others, whole
+// blocks further on.
 func (s *Shapes) Keep(l *trace.Loop) {
-	s.kept.Strides, s.kept.Count, s.largest = append(s.kept.Strides[:0], l.Strides...), l.Count, 1
+	s.kept.Strides, s.kept.Count, s.grain = append(s.kept.Strides[:0], l.Strides...), l.Count, 1
 	for i := range l.Strides {
-		s.largest = max(s.largest, l.Strides[i].First.Size())
+		a := l.Strides[i].First
+		s.grain = max(s.grain, a.Size())
+		if a.Addr()&(a.Size()-1) != 0 {
+			s.grain = max(s.grain, 1<<s.shift)
+		}
 	}
 }
 
@@ -191,12 +198,14 @@ func (s *Shapes) Keep(l *trace.Loop) {
 // another one.
 func (s *Shapes) Again(l *trace.Loop, streams []Stream) (shape *Shape, phase int) {
 	by, ok := s.away(l)
-	if !ok || len(streams) != len(l.Strides) {
+	if !ok || len(streams) != len(s.found.key) {
 		s.kept.Count = 0
 		return nil, 0
 	}
-	for i := range streams {
+	for i := range l.Strides {
 		s.kept.Strides[i].First += trace.Access(by)
+	}
+	for i := range streams {
 		streams[i].First += by
 		streams[i].Next = 0
 	}
@@ -222,8 +231,8 @@ func (s *Shapes) away(l *trace.Loop) (by uint64, ok bool) {
 		return 0, false
 	}
 	by = uint64(l.Strides[0].First - k.Strides[0].First)
-	if by&(s.largest-1) != 0 {
-		return 0, false // an access may span two blocks
+	if by&(s.grain-1) != 0 {
+		return 0, false // accesses may span more blocks, or fewer
 	}
 	for i := range l.Strides {
 		a, b := &l.Strides[i], &k.Strides[i]
