@@ -55,6 +55,10 @@ type stack struct {
 	fresh   []freshBlock
 	left    []entry
 	taker   taker
+	taken   [stretchMost]column // of a stretch
+	put     [stretchMost]column
+	views   [stretchMost]view
+	viewed  int            // views in use
 	pieces  []trace.Piece  // of the batch at hand
 	buffer  []trace.Access // of a loop that is expanded
 }
