@@ -30,12 +30,10 @@ func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) 
 		if even && from == 0 && rest >= stretchLeast*phases && turn >= again {
 			k.follow(weight)
 			k.taker.done()
-			n := k.stretch(s, turn, rest/phases, weight)
+			n, wait := k.stretch(s, turn, rest/phases, weight)
 			rest -= n * phases
 			turn += uint64(n)
-			if n == 0 {
-				again = turn + stretchWait
-			}
+			again = turn + uint64(wait)
 		}
 		if to := min(phases, from+rest); to > from {
 			k.meet(s, from, to, turn)

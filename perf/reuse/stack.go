@@ -57,8 +57,6 @@ type stack struct {
 	taker   taker
 	taken   [stretchMost]column // of a stretch
 	put     [stretchMost]column
-	views   [stretchMost]view
-	viewed  int            // views in use
 	pieces  []trace.Piece  // of the batch at hand
 	buffer  []trace.Access // of a loop that is expanded
 }

@@ -22,7 +22,7 @@ import (
 // are a load and three stores.
 const (
 	// stretchLeast is the number of turns below which a stretch is not worth the search.
-	stretchLeast = 4
+	stretchLeast = 2
 
 	// stretchMost bounds the fresh blocks of a turn, since each is compared with all others.
 	stretchMost = 16
@@ -38,102 +38,101 @@ type column struct {
 
 	// Of an access to fresh blocks:
 	slot, step uint32 // slots, likewise, all of one line
-	view       int    // of the line
 	later      uint32 // columns all of whose slots come later
 	distance   uint32 // in the first turn
 	slope      uint32 // added in each turn, modulo 2^32
-}
-
-// turns returns the number of turns, at most most, in which the block of c is in the same
-// leaf of the table.
-func (c *column) turns(most int) int {
-	at := int(c.entry & (leafSize - 1))
-	switch {
-	case c.advance > 0:
-		return min(most, (leafSize-1-at)/c.advance+1)
-	case c.advance < 0:
-		return min(most, at/-c.advance+1)
-	}
-	return 0
+	marks      [lineWords]uint64
 }
 
 // slots sets the slots of c and returns the number of turns, at most most, in which the
-// blocks have them.
-func (c *column) slots(last []uint32, most int) int {
+// blocks have them, and whether the line ends there.
+func (c *column) slots(last []uint32, most int) (turns int, ends bool) {
 	first, second := last[c.entry], last[int(c.entry)+c.advance]
-	if first == 0 || second <= first {
-		return 0
+	at := first & (1<<lineBits - 1)
+	if first == 0 || at >= lineSlots { // cold, or held
+		return 0, false
+	}
+	if second>>lineBits != first>>lineBits || second <= first {
+		return 1, second == next(second-1) && second > first
 	}
 	c.slot, c.step = first, second-first
-	at := first & (1<<lineBits - 1)
-	if at >= lineSlots { // held
-		return 0
-	}
-	most = min(most, int((lineSlots-1-at)/c.step)+1)
+	inLine := int((lineSlots-1-at)/c.step) + 1
+	most = min(most, inLine)
 	e, s := int(c.entry), first
 	for n := range most {
 		if last[e] != s {
-			return n
+			return n, false
 		}
 		e += c.advance
 		s += c.step
 	}
-	return most
+	return most, most == inLine
 }
 
-// stretch takes turns of s from one on, at most so many, and returns their number: 0 if
-// they make no stretch.
-func (k *stack) stretch(s *affine.Shape, turn uint64, most int, weight uint64) int {
+// stretch takes turns of s from one on, at most so many, and returns their number, and
+// that of turns to go on without.
+func (k *stack) stretch(s *affine.Shape, turn uint64, most int, weight uint64) (taken, wait int) {
 	fresh, left := s.Moves(0, len(s.Phases))
 	if len(fresh) == 0 || len(fresh) > stretchMost || len(left) > stretchMost {
-		return 0
+		return 0, most
 	}
 	n := min(most, k.line.room()/max(len(left), 1))
-	for i := range fresh {
-		c := &k.taken[i]
-		k.begin(c, &fresh[i], turn)
-		if n = c.turns(n); n < stretchLeast {
-			return 0
-		}
-		if n = c.slots(k.table.last, n); n < stretchLeast {
-			return 0
-		}
-	}
 	for i := range left {
-		c := &k.put[i]
-		k.begin(c, &left[i], turn)
-		n = c.turns(n)
-	}
-	if n < stretchLeast || !k.meetings(len(fresh), n) {
-		return 0
+		if n = k.begin(&k.put[i], &left[i], turn, n); n < stretchLeast {
+			return 0, 1
+		}
 	}
 	for i := range fresh {
 		c := &k.taken[i]
-		n = recurs(&k.views[c.view].marks, c.slot, c.step, n)
+		if n = k.begin(c, &fresh[i], turn, n); n < stretchLeast {
+			return 0, 1
+		}
+		var ends bool
+		if n, ends = c.slots(k.table.last, n); n < stretchLeast {
+			if ends {
+				return 0, 1
+			}
+			return 0, stretchWait
+		}
+	}
+	if !k.meetings(len(fresh), n) {
+		return 0, stretchWait
+	}
+	for i := range fresh {
+		c := &k.taken[i]
+		n = recurs(&c.marks, c.slot, c.step, n)
 	}
 	if n < stretchLeast {
-		return 0
+		return 0, n
 	}
 	k.distances(fresh, uint32(len(left)))
 	for i := range fresh {
 		k.takeColumn(&k.taken[i], k.walks[fresh[i].Stream%loopRefs].label, n, weight)
 	}
 	k.putColumns(k.put[:len(left)], n)
-	return n
+	return n, 1
 }
 
-// begin sets the block of c to that of a move in a turn.
-func (k *stack) begin(c *column, m *affine.Move, turn uint64) {
+// begin sets the block of c to that of a move in a turn, and returns the number of turns,
+// at most most, in which its entries are known: in one leaf of the table, or in two that
+// lie side by side.
+func (k *stack) begin(c *column, m *affine.Move, turn uint64, most int) int {
 	w := &k.walks[m.Stream%loopRefs]
-	c.entry = w.entryOf(&k.table, w.base+w.advance*turn+m.By)
-	c.advance = int(w.advance)
-}
-
-// view is a line of the time line as it would be if the first turn were none: slots that
-// earlier turns would have taken are live.
-type view struct {
-	at    uint32
-	marks [lineWords]uint64
+	block := w.base + w.advance*turn + m.By
+	c.entry, c.advance = w.entryOf(&k.table, block), int(w.advance)
+	at, by := int(c.entry&(leafSize-1)), c.advance
+	if by < 0 {
+		at, by = leafSize-1-at, -by
+	}
+	if at+by*(most-1) < leafSize {
+		return most
+	}
+	inLeaf := (leafSize-1-at)/by + 1
+	most = min(most, (leafSize-1)/by+1)
+	if e, ok := k.table.find(block + w.advance*uint64(most-1)); !ok || int(e) != int(c.entry)+c.advance*(most-1) {
+		return inLeaf
+	}
+	return most
 }
 
 // meetings finds out how columns of n turns lie to one another. It returns false if their
@@ -142,16 +141,12 @@ type view struct {
 // Of columns that run through the same slots of a line, one is ahead of another by the
 // same number of slots in each turn. So at each turn but the first ones, it took the same
 // number of slots behind the other in turns before. That it did not in the first ones is
-// made good in the view: of the slots that it would have taken before, those behind the
-// other are live there, and must have been taken.
+// made good in the other's marks: of the slots that it would have taken before, those
+// behind the other are live there, and must have been taken.
 func (k *stack) meetings(columns, n int) bool {
-	k.viewed = 0
 	for i := range columns {
 		c := &k.taken[i]
-		c.view, c.later = k.look(c.slot>>lineBits), 0
-	}
-	for i := range columns {
-		c := &k.taken[i]
+		c.marks, c.later = k.line.lines[c.slot>>lineBits], 0
 		end := c.slot + c.step*uint32(n-1)
 		for j := range columns {
 			o := &k.taken[j]
@@ -167,19 +162,7 @@ func (k *stack) meetings(columns, n int) bool {
 	return true
 }
 
-// look returns the view of a line.
-func (k *stack) look(at uint32) int {
-	for i := range k.views[:k.viewed] {
-		if k.views[i].at == at {
-			return i
-		}
-	}
-	k.views[k.viewed] = view{at, k.line.lines[at]}
-	k.viewed++
-	return k.viewed - 1
-}
-
-// ahead makes slots live in the view that o would have taken before, if it is ahead of c.
+// ahead makes slots live for c that o would have taken before, if it is ahead.
 // It returns false if they take the same slots, or some of these are live.
 func (k *stack) ahead(c, o *column) bool {
 	switch by := o.slot - c.slot; {
@@ -192,13 +175,13 @@ func (k *stack) ahead(c, o *column) bool {
 	case by%c.step == 0:
 		return false
 	}
-	line, marks := &k.line.lines[c.slot>>lineBits], &k.views[c.view].marks
+	line := &k.line.lines[c.slot>>lineBits]
 	for s := o.slot - o.step; s > c.slot; s -= o.step {
 		word, bit := s>>6&7, uint64(1)<<(s&63)
 		if line[word]&bit != 0 {
 			return false
 		}
-		marks[word] |= bit
+		c.marks[word] |= bit
 	}
 	return true
 }
@@ -214,7 +197,7 @@ func (k *stack) distances(fresh []affine.Move, left uint32) {
 			}
 		}
 		c.distance = uint32(fresh[i].Held) + fresh[i].Lefts + k.line.after(c.slot) - before
-		c.slope = left - c.later - between(&k.views[c.view].marks, c.slot, c.step)
+		c.slope = left - c.later - between(&c.marks, c.slot, c.step)
 	}
 }
 
