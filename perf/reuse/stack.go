@@ -55,10 +55,10 @@ type stack struct {
 	fresh   []freshBlock
 	left    []entry
 	taker   taker
-	taken   [stretchMost]column // of a stretch
-	put     [stretchMost]column
 	pieces  []trace.Piece  // of the batch at hand
 	buffer  []trace.Access // of a loop that is expanded
+
+	stretches stretch
 }
 
 // touch is a chunk's first access to a block, by a reference of a group.
