@@ -42,12 +42,20 @@ func (k *stack) prepare(l *trace.Loop) bool {
 	k.streams = k.streams[:0]
 	for _, s := range l.Strides {
 		n := len(k.streams)
-		var ok bool
-		if k.streams, ok = affine.AppendStreams(k.streams, s, k.shift); !ok {
+		f, ok := affine.NewStream(s, k.shift)
+		switch {
+		case n == loopRefs:
 			return false
+		case ok:
+			k.streams = append(k.streams, f)
+		default:
+			if k.streams, ok = affine.AppendSpanned(k.streams, s, k.shift); !ok {
+				return false
+			}
 		}
+		label := k.groupOf[s.First.Ref()]
 		for i := range k.streams[n:] {
-			k.streams[n+i].Label = k.groupOf[s.First.Ref()]
+			k.streams[n+i].Label = label
 		}
 	}
 	return true

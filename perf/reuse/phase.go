@@ -26,14 +26,11 @@ func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) 
 	}
 	from := at + 1
 	even := k.even(s)
-	for turn, rest, again := uint64(0), int(count-1), uint64(0); rest > 0; turn++ {
-		if even && from == 0 && rest >= stretchLeast*phases && turn >= again {
-			k.follow(weight)
-			k.taker.done()
-			n, wait := k.stretch(s, turn, rest/phases, weight)
+	for turn, rest := uint64(0), int(count-1); rest > 0; turn++ {
+		if even && from == 0 {
+			n := k.search(s, turn, rest/phases, weight)
 			rest -= n * phases
 			turn += uint64(n)
-			again = turn + uint64(wait)
 		}
 		if to := min(phases, from+rest); to > from {
 			k.meet(s, from, to, turn)
@@ -54,17 +51,6 @@ func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) 
 		k.table.last[e] = heldMark(k.desk.add(block, e))
 	}
 	k.accesses += uint64(count) * uint64(len(k.streams)) * weight
-}
-
-// even reports whether turns of s may make a stretch: fresh blocks are not too far apart.
-func (k *stack) even(s *affine.Shape) bool {
-	for i := range s.Fresh {
-		w := &k.walks[s.Fresh[i].Stream%loopRefs]
-		if w.advance+leafSize/stretchLeast > 2*leafSize/stretchLeast {
-			return false
-		}
-	}
-	return true
 }
 
 // walk is a stream on its way through a loop.

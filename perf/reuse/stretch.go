@@ -17,71 +17,110 @@ import "presage/perf/trace/affine"
 // the slots are taken at once from a line of the time line, and what remains for a block
 // are a load and three stores.
 const (
-	// stretchLeast is the number of turns below which a stretch is not worth the search.
+	// A stretch of so many turns, and one more for some fresh blocks of a turn, is worth
+	// the search.
 	stretchLeast = 2
+	stretchShare = 4
 
 	// stretchMost bounds the fresh blocks of a turn, since each is compared with all others.
 	stretchMost = 16
 
-	// stretchWait bounds the turns that pass, as a power of two, after such as make no
+	// stretchWait bounds the turns, as a power of two, that pass after such as make no
 	// stretch.
-	stretchWait = 3
+	stretchWait = 6
 )
 
 // stretch is the state of stack for stretches.
 type stretch struct {
 	taken, put [stretchMost]column // of the turns at hand
-	idle       int                 // in a row that made none
+
+	wait int // turns that pass before the next search
+	idle int // searches in a row that found uneven slots
 }
 
-// stretch takes turns of s from one on, at most so many, and returns their number, and
-// that of turns to go on without.
-func (k *stack) stretch(s *affine.Shape, turn uint64, most int, weight uint64) (taken, wait int) {
-	fresh, left := s.Moves(0, len(s.Phases))
-	if len(fresh) > stretchMost || len(left) > stretchMost {
-		return 0, most
+// ends makes the next search begin after turns at which lines or leaves end.
+func (x *stretch) ends(after int) int {
+	x.wait = max(after, 1)
+	return 0
+}
+
+// uneven makes the next search begin later after each in a row that found nothing.
+func (x *stretch) uneven() int {
+	x.wait = 1 << min(x.idle, stretchWait)
+	x.idle++
+	return 0
+}
+
+// even reports whether turns of s may make a stretch: there are not too many fresh blocks,
+// nor are they too far apart.
+func (k *stack) even(s *affine.Shape) bool {
+	for i := range s.Fresh {
+		w := &k.walks[s.Fresh[i].Stream%loopRefs]
+		if w.advance+leafSize/stretchLeast > 2*leafSize/stretchLeast {
+			return false
+		}
 	}
+	return len(s.Fresh) > 0 && len(s.Fresh) <= stretchMost && len(s.Left) <= stretchMost
+}
+
+// search takes a stretch of s from a turn on, of at most so many, if it is time for a
+// search, and returns its turns.
+func (k *stack) search(s *affine.Shape, turn uint64, most int, weight uint64) int {
+	x := &k.stretches
+	if x.wait > 0 {
+		x.wait--
+		return 0
+	}
+	if most < stretchLeast+len(s.Fresh)/stretchShare {
+		return 0
+	}
+	k.follow(weight)
+	k.taker.done()
+	return k.stretch(s, turn, most, weight)
+}
+
+// stretch takes turns of s from one on, at most so many, and returns their number.
+func (k *stack) stretch(s *affine.Shape, turn uint64, most int, weight uint64) int {
+	fresh, left := s.Moves(0, len(s.Phases))
 	x := &k.stretches
 	columns, put := x.taken[:len(fresh)], x.put[:len(left)]
-	n := min(most, k.line.room()/max(len(left), 1))
+	n, least := min(most, k.line.room()/max(len(left), 1)), stretchLeast+len(fresh)/stretchShare
 	for i := range left {
 		n = k.begin(&put[i], &left[i], turn, n)
 	}
 	for i := range columns {
 		c := &columns[i]
-		if n = k.begin(c, &fresh[i], turn, n); n < stretchLeast {
-			return 0, 1
+		if n = k.begin(c, &fresh[i], turn, n); n < least {
+			return x.ends(n)
 		}
 		var ends bool
-		if n, ends = c.slots(k.table.last, n); n < stretchLeast {
-			if ends {
-				return 0, 1
-			}
-			return 0, x.uneven()
+		if n, ends = c.slots(k.table.last, n); n >= least {
+			continue
 		}
+		if ends {
+			return x.ends(n)
+		}
+		return x.uneven()
 	}
 	if !k.meetings(columns, n) {
-		return 0, x.uneven()
+		return x.uneven()
 	}
 	for i := range columns {
 		if c := &columns[i]; !c.cold {
 			n = recurs(&c.marks, c.slot, c.step, n)
 		}
 	}
-	x.idle = 0
+	if n < least {
+		return x.ends(n)
+	}
+	x.wait, x.idle = 1, 0
 	k.distances(columns, fresh, uint32(len(left)))
 	for i := range columns {
 		k.takeColumn(&columns[i], k.walks[fresh[i].Stream%loopRefs].label, n, weight)
 	}
 	k.touchColumns(columns, fresh, n)
 	k.putColumns(put, n)
-	return n, 1
-}
-
-// uneven returns the number of turns that pass after such as make no stretch.
-func (x *stretch) uneven() int {
-	x.idle++
-	return 1 << min(x.idle-1, stretchWait)
+	return n
 }
 
 // begin sets the block of c to that of a move in a turn, and returns the number of turns,

@@ -176,8 +176,8 @@ func (s *Shapes) phase(streams []Stream) int {
 	return int(offset >> s.lead.unit * s.lead.inverse & (mask >> s.lead.unit))
 }
 
-// Keep makes Again know the loop in the streams of the last call of Find, those that
-// AppendStreams returns. Find returned a shape.
+// Keep makes Again know the loop in the streams of the last call of Find, those of its
+// strides, in order. Find returned a shape.
 //
 // Aligned accesses lie in as many blocks a multiple of their size further on; others, whole
 // blocks further on.

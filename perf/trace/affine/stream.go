@@ -59,19 +59,13 @@ func NewStream(s trace.Stride, shift uint) (Stream, bool) {
 	return f, true
 }
 
-// AppendStreams appends to dst the streams of a stride, one for each of the blocks that
-// its accesses span, by ascending address: mostly one. It returns false, and dst, if
-// these are not as many in every iteration, or not found to be: if an access may span
-// two blocks, all steps must be of whole blocks. dst has at most MaxStreams then.
+// AppendSpanned appends to dst the streams of a stride that NewStream does not take, one
+// for each of the blocks that its accesses span, by ascending address. It returns false,
+// and dst, unless the step is of whole blocks, so that these are as many in every
+// iteration, and dst has at most MaxStreams then.
 //
 // Accesses of vectors often span two blocks each, as arrays begin anywhere.
-func AppendStreams(dst []Stream, s trace.Stride, shift uint) ([]Stream, bool) {
-	if len(dst) == MaxStreams {
-		return dst, false
-	}
-	if f, ok := NewStream(s, shift); ok {
-		return append(dst, f), true
-	}
+func AppendSpanned(dst []Stream, s trace.Stride, shift uint) ([]Stream, bool) {
 	first, last := s.First.Addr()>>shift, s.First.Last()>>shift
 	if uint64(s.Step)&(1<<shift-1) != 0 || last-first >= uint64(MaxStreams-len(dst)) {
 		return dst, false
@@ -159,8 +153,8 @@ func quotient(n, inverse uint64) uint64 {
 // Repeats returns how many of the segments after that of piece i repeat it: a
 // segment is the run of a piece with the single accesses up to the next run.
 // One repeats another if the same references access the same blocks of 2^shift
-// bytes in the same order. AppendStreams takes the run of piece i, and at most tail
-// single accesses follow it.
+// bytes in the same order. NewStream or AppendSpanned takes each access of the run of
+// piece i, and at most tail // single accesses follow it.
 func Repeats(pieces []trace.Piece, i, tail int, shift uint) int {
 	n := 0
 	if len(pieces[i+1].Accesses) > tail {
