@@ -1,19 +1,25 @@
 package reuse
 
-import "presage/perf/trace/affine"
+import (
+	"math/bits"
+
+	"presage/perf/trace/affine"
+)
 
 // column is what an access comes to, or leaves behind, in each turn of a stretch.
 type column struct {
 	entry   entry // in the first turn
 	advance int   // entries, from one turn to the next
 
-	// Of an access to fresh blocks:
-	cold       bool
-	slot, step uint32 // slots, likewise, all of one line; 0 if it is cold
-	later      uint32 // columns all of whose slots come later
-	distance   uint32 // in the first turn
-	slope      uint32 // added in each turn, modulo 2^32
-	marks      [lineWords]uint64
+	// Of an access to fresh blocks, unless it is cold:
+	cold      bool
+	slot, end uint32 // its slots in the first turn and in the last, of one line
+	step      uint32 // between those of turns
+	later     uint32 // columns all of whose slots come later
+	distance  uint32 // in the first turn
+	slope     uint32 // added in each turn, modulo 2^32
+	marks     *[lineWords]uint64
+	own       [lineWords]uint64
 }
 
 // slots sets the slots of c and returns the number of turns, at most most, in which the
@@ -48,13 +54,11 @@ func (c *column) slots(last []uint32, most int) (turns int, ends bool) {
 
 // meetings finds out how columns of n turns lie to one another. It returns false if their
 // distances may not be linear.
-//
-// Of columns that run through the same slots of a line, one is ahead of another by the
-// same number of slots in each turn. So at each turn but the first ones, it took the same
-// number of slots behind the other in turns before. That it did not in the first ones is
-// made good in the other's marks: of the slots that it would have taken before, those
-// behind the other are live there, and must have been taken.
 func (k *stack) meetings(columns []column, n int) bool {
+	for i := range columns {
+		c := &columns[i]
+		c.end = c.slot + c.step*uint32(n-1)
+	}
 	for i := range columns {
 		c := &columns[i]
 		if c.cold {
@@ -63,20 +67,59 @@ func (k *stack) meetings(columns []column, n int) bool {
 			}
 			continue
 		}
-		c.marks, c.later = k.line.lines[c.slot>>lineBits], 0
-		end := c.slot + c.step*uint32(n-1)
-		for j := range columns {
-			o := &columns[j]
-			switch {
-			case o.slot > end:
-				c.later++
-			case i == j || o.slot+o.step*uint32(n-1) < c.slot:
-			case o.step != c.step || !c.ahead(o, &k.line.lines[c.slot>>lineBits]):
+		c.marks = &k.line.lines[c.slot>>lineBits]
+		for cross := c.cross(columns) &^ (1 << i); cross != 0; cross &= cross - 1 {
+			if o := &columns[bits.TrailingZeros64(cross)]; o.step != c.step || !c.ahead(o) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// cross returns the set of columns, a bit each, that run through slots of c, itself
+// included, and counts those that come later.
+func (c *column) cross(columns []column) (cross uint64) {
+	c.later = 0
+	for j := range columns {
+		o := &columns[j]
+		later, earlier := (uint64(c.end)-uint64(o.slot))>>63, (uint64(o.end)-uint64(c.slot))>>63
+		c.later += uint32(later)
+		cross |= (1 ^ later ^ earlier) << j
+	}
+	return cross
+}
+
+// ahead prepares c for a column that runs through the same slots, if that is ahead of it.
+// It returns false if both take the same slots, or their distances may not be linear.
+//
+// At each turn but the first ones, the column ahead has taken the same number of slots
+// behind c in turns before. That it did not in the first ones is made good in the marks
+// of c: slots that it would have taken before are live there, and must have been taken.
+func (c *column) ahead(o *column) bool {
+	by := o.slot - c.slot
+	if by < c.step {
+		return by != 0
+	}
+	if o.slot < c.slot {
+		return true
+	}
+	line := c.marks
+	for by -= c.step; by > 0; by -= c.step {
+		s := c.slot + by
+		word, bit := s>>6&7, uint64(1)<<(s&63)
+		if line[word]&bit != 0 {
+			return false
+		}
+		if c.marks != &c.own {
+			c.own, c.marks = *c.marks, &c.own
+		}
+		c.own[word] |= bit
+		if by < c.step {
+			return true
+		}
+	}
+	return false
 }
 
 // alone reports whether none of the other cold columns may have a block of c.
@@ -99,66 +142,55 @@ func (c *column) span(n int) (lo, hi int) {
 	return min(first, last), max(first, last)
 }
 
-// ahead makes slots live for c that o would have taken before, if it is ahead.
-// It returns false if they take the same slots, or some of these are live.
-func (c *column) ahead(o *column, line *[lineWords]uint64) bool {
-	switch by := o.slot - c.slot; {
-	case o.slot == c.slot:
-		return false
-	case o.slot < c.slot:
-		return (c.slot-o.slot)%c.step != 0
-	case by < c.step:
-		return true
-	case by%c.step == 0:
-		return false
-	}
-	for s := o.slot - o.step; s > c.slot; s -= o.step {
-		word, bit := s>>6&7, uint64(1)<<(s&63)
-		if line[word]&bit != 0 {
-			return false
-		}
-		c.marks[word] |= bit
-	}
-	return true
-}
-
 // distances finds those of fresh blocks in turns that leave so many.
 func (k *stack) distances(columns []column, fresh []affine.Move, left uint32) {
+	t := &k.line
+	at, above := uint32(noLine), uint32(0) // a line, and the live slots in it and after it
 	for i := range columns {
 		c := &columns[i]
 		if c.cold {
 			continue
 		}
+		if line := c.slot >> lineBits; line != at {
+			at, above = line, t.live-t.before(line)
+		}
 		before := uint32(0) // taken in the same turn, of those that come later
 		for j := range i {
-			if columns[j].slot > c.slot {
-				before++
-			}
+			before += uint32((uint64(c.slot) - uint64(columns[j].slot)) >> 63)
 		}
-		c.distance = uint32(fresh[i].Held) + fresh[i].Lefts + k.line.after(c.slot) - before
-		c.slope = left - c.later - between(&c.marks, c.slot, c.step)
+		c.distance = uint32(fresh[i].Held) + fresh[i].Lefts + above - t.upTo(c.slot) - before
+		c.slope = left - c.later - between(c.marks, c.slot, c.step)
 	}
 }
 
-// takeColumn takes the blocks of n turns off the time line and counts their distances.
-func (k *stack) takeColumn(c *column, label uint32, n int, weight uint64) {
-	switch {
-	case c.cold:
-	case c.slope == 0:
-		k.counts.addMany(label, c.distance, weight*uint64(n))
-	default:
-		for i := range uint32(n) {
-			k.counts.addMany(label, c.distance+c.slope*i, weight)
+// takeColumns takes the blocks of n turns off the time line and counts their distances.
+func (k *stack) takeColumns(columns []column, fresh []affine.Move, n int, weight uint64) {
+	last := k.table.last
+	at, gone := uint32(0), uint32(0) // a line, and the slots that it has lost
+	for i := range columns {
+		c := &columns[i]
+		for turn := range n {
+			last[int(c.entry)+c.advance*turn] = heldMark(0)
 		}
+		if c.cold {
+			continue
+		}
+		label := k.walks[fresh[i].Stream%loopRefs].label
+		if c.slope == 0 {
+			k.counts.addMany(label, c.distance, weight*uint64(n))
+		} else {
+			for turn := range uint32(n) {
+				k.counts.addMany(label, c.distance+c.slope*turn, weight)
+			}
+		}
+		if line := c.slot >> lineBits; line != at {
+			k.line.recount(at, gone)
+			at, gone = line, 0
+		}
+		k.line.unmark(c.slot, c.step, n)
+		gone += uint32(n)
 	}
-	if !c.cold {
-		k.line.takeMany(c.slot, c.step, n)
-	}
-	last, e := k.table.last, int(c.entry)
-	for range n {
-		last[e] = heldMark(0)
-		e += c.advance
-	}
+	k.line.recount(at, gone)
 }
 
 // touchColumns notes first touches in n turns, in order.
@@ -189,9 +221,13 @@ func (k *stack) putColumns(left []column, n int) {
 		s := t.now
 		some := min(all-done, lineSlots-int(s&(1<<lineBits-1)))
 		owner := t.owner[s:][:some]
+		turn, rest := done/len(left), done%len(left)
 		for i := range left {
 			c := &left[i]
-			turn := (done + len(left) - 1 - i) / len(left)
+			turn := turn
+			if i < rest {
+				turn++
+			}
 			e := int(c.entry) + c.advance*turn
 			for at := turn*len(left) + i - done; at < some; at += len(left) {
 				owner[at] = entry(e)

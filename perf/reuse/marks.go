@@ -46,23 +46,29 @@ func between(line *[lineWords]uint64, slot, n uint32) (live uint32) {
 	return live
 }
 
-// after returns how many live slots, before now, come after a live one.
-func (t *timeline) after(s uint32) uint32 {
+// upTo returns how many slots of a line, up to one that is live, are.
+func (t *timeline) upTo(s uint32) uint32 {
 	line := &t.lines[s>>lineBits]
 	word := s >> 6 & 7
-	before := uint32(bits.OnesCount64(line[word]&(1<<(s&63)-1))) + uint32(line[lineCount]>>(laneBits*word))&laneMask
-	return t.live - 1 - before - t.before(s>>lineBits)
+	return uint32(bits.OnesCount64(line[word]<<(63-s&63))) + uint32(line[lineCount]>>(laneBits*word))&laneMask
 }
 
-// takeMany removes n slots of a line, so many apart.
-func (t *timeline) takeMany(slot, step uint32, n int) {
-	at := slot >> lineBits
-	line := &t.lines[at]
+// unmark removes n slots of a line, so many apart: recount comes after.
+func (t *timeline) unmark(slot, step uint32, n int) {
+	line := &t.lines[slot>>lineBits]
 	s := slot & (1<<lineBits - 1)
 	for range n {
 		line[s>>6&7] &^= 1 << (s & 63)
 		s += step
 	}
+}
+
+// recount makes all else fit the marks of a line from which so many slots were removed.
+func (t *timeline) recount(at, gone uint32) {
+	if gone == 0 {
+		return
+	}
+	line := &t.lines[at]
 	count, live := uint64(0), uint64(0)
 	for w, marks := range line[:lineCount] {
 		count |= live << (laneBits * w)
@@ -70,9 +76,9 @@ func (t *timeline) takeMany(slot, step uint32, n int) {
 	}
 	line[lineCount] = count
 	if at == t.now>>lineBits {
-		t.gone += uint32(n)
+		t.gone += gone
 	} else {
-		t.lower(at, uint32(n))
+		t.lower(at, gone)
 	}
-	t.live -= uint32(n)
+	t.live -= gone
 }

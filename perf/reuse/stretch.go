@@ -107,7 +107,7 @@ func (k *stack) stretch(s *affine.Shape, turn uint64, most int, weight uint64) i
 	}
 	for i := range columns {
 		if c := &columns[i]; !c.cold {
-			n = recurs(&c.marks, c.slot, c.step, n)
+			n = recurs(c.marks, c.slot, c.step, n)
 		}
 	}
 	if n < least {
@@ -115,9 +115,7 @@ func (k *stack) stretch(s *affine.Shape, turn uint64, most int, weight uint64) i
 	}
 	x.wait, x.idle = 1, 0
 	k.distances(columns, fresh, uint32(len(left)))
-	for i := range columns {
-		k.takeColumn(&columns[i], k.walks[fresh[i].Stream%loopRefs].label, n, weight)
-	}
+	k.takeColumns(columns, fresh, n, weight)
 	k.touchColumns(columns, fresh, n)
 	k.putColumns(put, n)
 	return n
