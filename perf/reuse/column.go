@@ -1,63 +1,85 @@
 package reuse
 
-import (
-	"math/bits"
-
-	"presage/perf/trace/affine"
-)
+import "math/bits"
 
 // column is what an access comes to, or leaves behind, in each turn of a stretch.
 type column struct {
 	entry   entry // in the first turn
 	advance int   // entries, from one turn to the next
 
-	// Of an access to fresh blocks, unless it is cold:
-	cold      bool
-	slot, end uint32 // its slots in the first turn and in the last, of one line
-	step      uint32 // between those of turns
+	// Of an access to fresh blocks:
+	label    uint32
+	distance uint32 // in the first turn; before distances, without those on the time line
+	slope    uint32 // added in each turn, modulo 2^32
+	cold     bool
+
+	// Of those that are not cold: slots, at equal steps in one line or two in a row.
+	slot, end uint32 // in the first turn and in the last
+	step      uint32 // from one turn to the next, in slots in use
+	inLine    int    // turns whose slots may be in the first line
+	second    uint32 // the first slot in the second line
 	later     uint32 // columns all of whose slots come later
-	distance  uint32 // in the first turn
-	slope     uint32 // added in each turn, modulo 2^32
-	marks     *[lineWords]uint64
-	own       [lineWords]uint64
+	marks     flat   // of both lines
 }
 
 // slots sets the slots of c and returns the number of turns, at most most, in which the
-// blocks have them, and whether the line ends there. If c is cold they have none.
+// blocks have them, and whether the second line ends there.
 func (c *column) slots(last []uint32, most int) (turns int, ends bool) {
-	first, second := last[c.entry], last[int(c.entry)+c.advance]
+	e := int(c.entry)
+	first := last[e]
 	at := first & (1<<lineBits - 1)
-	c.slot, c.step, c.cold = first, second-first, first == 0
-	switch {
-	case c.cold:
-		c.step = 0
-	case at >= lineSlots: // held
+	c.slot, c.step, c.cold, c.inLine = first, 0, first == 0, most
+	if c.cold {
+		return c.even(last, e, 0, most), false
+	}
+	if at >= lineSlots || most < 2 { // held
 		return 0, false
-	case second>>lineBits != first>>lineBits || second <= first:
-		return 1, second == next(second-1) && second > first
 	}
-	inLine := most
-	if !c.cold {
-		inLine = int((lineSlots-1-at)/c.step) + 1
-		most = min(most, inLine)
+	step := number(last[e+c.advance]) - number(first)
+	if step == 0 || step >= lineSlots {
+		return 1, false
 	}
-	e, s := int(c.entry), first
+	c.step, c.inLine = step, int((lineSlots-1-at)/step)+1
+	n := c.even(last, e, first, min(most, c.inLine))
+	if n < c.inLine || n == most {
+		return n, false
+	}
+	at += step*uint32(n) - lineSlots
+	c.second = (first>>lineBits+1)<<lineBits | at
+	both := min(most, n+int((lineSlots-1-at)/step)+1)
+	n += c.even(last, e+c.advance*n, c.second, both-n)
+	return n, n == both
+}
+
+// even returns the number of turns, at most most, in which blocks from an entry on have the
+// slots from one on.
+func (c *column) even(last []uint32, e int, slot uint32, most int) int {
 	for n := range most {
-		if last[e] != s {
-			return n, false
+		if last[e] != slot {
+			return n
 		}
 		e += c.advance
-		s += c.step
+		slot += c.step
 	}
-	return most, most == inLine
+	return most
+}
+
+// number numbers slots in use without gaps.
+func number(slot uint32) uint32 { return slot - slot>>lineBits*(1<<lineBits-lineSlots) }
+
+// slotIn returns the slot of a turn.
+func (c *column) slotIn(turn int) uint32 {
+	if turn < c.inLine {
+		return c.slot + c.step*uint32(turn)
+	}
+	return c.second + c.step*uint32(turn-c.inLine)
 }
 
 // meetings finds out how columns of n turns lie to one another. It returns false if their
 // distances may not be linear.
 func (k *stack) meetings(columns []column, n int) bool {
 	for i := range columns {
-		c := &columns[i]
-		c.end = c.slot + c.step*uint32(n-1)
+		columns[i].end = columns[i].slotIn(n - 1)
 	}
 	for i := range columns {
 		c := &columns[i]
@@ -67,7 +89,7 @@ func (k *stack) meetings(columns []column, n int) bool {
 			}
 			continue
 		}
-		c.marks = &k.line.lines[c.slot>>lineBits]
+		k.line.flatten(&c.marks, c.slot>>lineBits)
 		for cross := c.cross(columns) &^ (1 << i); cross != 0; cross &= cross - 1 {
 			if o := &columns[bits.TrailingZeros64(cross)]; o.step != c.step || !c.ahead(o) {
 				return false
@@ -97,24 +119,17 @@ func (c *column) cross(columns []column) (cross uint64) {
 // behind c in turns before. That it did not in the first ones is made good in the marks
 // of c: slots that it would have taken before are live there, and must have been taken.
 func (c *column) ahead(o *column) bool {
-	by := o.slot - c.slot
-	if by < c.step {
-		return by != 0
+	if o.slot <= c.slot {
+		return o.slot < c.slot
 	}
-	if o.slot < c.slot {
+	by := number(o.slot) - number(c.slot)
+	if by < c.step {
 		return true
 	}
-	line := c.marks
 	for by -= c.step; by > 0; by -= c.step {
-		s := c.slot + by
-		word, bit := s>>6&7, uint64(1)<<(s&63)
-		if line[word]&bit != 0 {
+		if !c.marks.set(c.slot&(1<<lineBits-1) + by) {
 			return false
 		}
-		if c.marks != &c.own {
-			c.own, c.marks = *c.marks, &c.own
-		}
-		c.own[word] |= bit
 		if by < c.step {
 			return true
 		}
@@ -143,7 +158,7 @@ func (c *column) span(n int) (lo, hi int) {
 }
 
 // distances finds those of fresh blocks in turns that leave so many.
-func (k *stack) distances(columns []column, fresh []affine.Move, left uint32) {
+func (k *stack) distances(columns []column, left uint32) {
 	t := &k.line
 	at, above := uint32(noLine), uint32(0) // a line, and the live slots in it and after it
 	for i := range columns {
@@ -158,84 +173,7 @@ func (k *stack) distances(columns []column, fresh []affine.Move, left uint32) {
 		for j := range i {
 			before += uint32((uint64(c.slot) - uint64(columns[j].slot)) >> 63)
 		}
-		c.distance = uint32(fresh[i].Held) + fresh[i].Lefts + above - t.upTo(c.slot) - before
-		c.slope = left - c.later - between(c.marks, c.slot, c.step)
-	}
-}
-
-// takeColumns takes the blocks of n turns off the time line and counts their distances.
-func (k *stack) takeColumns(columns []column, fresh []affine.Move, n int, weight uint64) {
-	last := k.table.last
-	at, gone := uint32(0), uint32(0) // a line, and the slots that it has lost
-	for i := range columns {
-		c := &columns[i]
-		for turn := range n {
-			last[int(c.entry)+c.advance*turn] = heldMark(0)
-		}
-		if c.cold {
-			continue
-		}
-		label := k.walks[fresh[i].Stream%loopRefs].label
-		if c.slope == 0 {
-			k.counts.addMany(label, c.distance, weight*uint64(n))
-		} else {
-			for turn := range uint32(n) {
-				k.counts.addMany(label, c.distance+c.slope*turn, weight)
-			}
-		}
-		if line := c.slot >> lineBits; line != at {
-			k.line.recount(at, gone)
-			at, gone = line, 0
-		}
-		k.line.unmark(c.slot, c.step, n)
-		gone += uint32(n)
-	}
-	k.line.recount(at, gone)
-}
-
-// touchColumns notes first touches in n turns, in order.
-func (k *stack) touchColumns(columns []column, fresh []affine.Move, n int) {
-	var cold [stretchMost]int
-	some := 0
-	for i := range columns {
-		if columns[i].cold {
-			cold[some] = i
-			some++
-		}
-	}
-	for turn := range n {
-		for _, i := range cold[:some] {
-			c := &columns[i]
-			k.first(entry(int(c.entry)+c.advance*turn), k.walks[fresh[i].Stream%loopRefs].label)
-		}
-		if some == 0 {
-			return
-		}
-	}
-}
-
-// putColumns puts the blocks left in n turns on the time line, which has room.
-func (k *stack) putColumns(left []column, n int) {
-	t, last := &k.line, k.table.last
-	for done, all := 0, n*len(left); done < all; {
-		s := t.now
-		some := min(all-done, lineSlots-int(s&(1<<lineBits-1)))
-		owner := t.owner[s:][:some]
-		turn, rest := done/len(left), done%len(left)
-		for i := range left {
-			c := &left[i]
-			turn := turn
-			if i < rest {
-				turn++
-			}
-			e := int(c.entry) + c.advance*turn
-			for at := turn*len(left) + i - done; at < some; at += len(left) {
-				owner[at] = entry(e)
-				last[e] = s + uint32(at)
-				e += c.advance
-			}
-		}
-		t.used(uint32(some))
-		done += some
+		c.distance += above - t.upTo(c.slot) - before
+		c.slope = left - c.later - c.marks.between(c.slot, c.step)
 	}
 }

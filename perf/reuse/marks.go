@@ -2,7 +2,7 @@ package reuse
 
 import "math/bits"
 
-// Many slots of one line are asked for, used or taken at once.
+// Many slots of lines are asked for, used or removed at once.
 
 // room returns a number of slots that are left.
 func (t *timeline) room() int { return int((t.end-t.now)>>lineBits) * lineSlots }
@@ -17,35 +17,6 @@ func (t *timeline) used(n uint32) {
 	}
 }
 
-// window returns the marks of the 64 slots from one on; without meaning beyond the line.
-func window(line *[lineWords]uint64, at uint32) uint64 {
-	w, shift := at>>6, at&63
-	return line[w%lineWords]>>shift | line[(w+1)%lineWords]<<1<<(63-shift)
-}
-
-// recurs returns the number of slots, at most most, of a row of slots so many apart
-// between which the same are live.
-func recurs(line *[lineWords]uint64, slot, step uint32, most int) int {
-	from, all := slot&(1<<lineBits-1)+1, uint32(max(most-2, 0))*step
-	for done := uint32(0); done < all; done += 64 {
-		if x := window(line, from+done) ^ window(line, from+done+step); x != 0 {
-			done += uint32(bits.TrailingZeros64(x))
-			return min(most, int(done/step)+2)
-		}
-	}
-	return most
-}
-
-// between returns how many of the n slots of a line after one are live.
-func between(line *[lineWords]uint64, slot, n uint32) (live uint32) {
-	for at := slot&(1<<lineBits-1) + 1; n > 0; at += 64 {
-		some := min(n, 64)
-		live += uint32(bits.OnesCount64(window(line, at) << (64 - some)))
-		n -= some
-	}
-	return live
-}
-
 // upTo returns how many slots of a line, up to one that is live, are.
 func (t *timeline) upTo(s uint32) uint32 {
 	line := &t.lines[s>>lineBits]
@@ -53,21 +24,27 @@ func (t *timeline) upTo(s uint32) uint32 {
 	return uint32(bits.OnesCount64(line[word]<<(63-s&63))) + uint32(line[lineCount]>>(laneBits*word))&laneMask
 }
 
-// unmark removes n slots of a line, so many apart: recount comes after.
-func (t *timeline) unmark(slot, step uint32, n int) {
-	line := &t.lines[slot>>lineBits]
+// unmark removes n slots of a line, so many apart, and adds them to its losses: recount
+// comes after.
+func (t *timeline) unmark(losses []loss, slot, step uint32, n int) []loss {
+	at := slot >> lineBits
+	line := &t.lines[at]
 	s := slot & (1<<lineBits - 1)
 	for range n {
 		line[s>>6&7] &^= 1 << (s & 63)
 		s += step
 	}
+	for i := len(losses) - 1; i >= 0; i-- {
+		if losses[i].line == at {
+			losses[i].slots += uint32(n)
+			return losses
+		}
+	}
+	return append(losses, loss{at, uint32(n)})
 }
 
 // recount makes all else fit the marks of a line from which so many slots were removed.
 func (t *timeline) recount(at, gone uint32) {
-	if gone == 0 {
-		return
-	}
 	line := &t.lines[at]
 	count, live := uint64(0), uint64(0)
 	for w, marks := range line[:lineCount] {
@@ -81,4 +58,52 @@ func (t *timeline) recount(at, gone uint32) {
 		t.lower(at, gone)
 	}
 	t.live -= gone
+}
+
+// flat are the marks of two lines, without a gap. What comes after them has no meaning.
+type flat [2*lineCount + 2]uint64
+
+// flatten sets marks to those of a line and the next.
+func (t *timeline) flatten(marks *flat, line uint32) {
+	*(*[lineCount]uint64)(marks[:]) = *(*[lineCount]uint64)(t.lines[line][:])
+	if int(line)+1 < len(t.lines) {
+		*(*[lineCount]uint64)(marks[lineCount:]) = *(*[lineCount]uint64)(t.lines[line+1][:])
+	}
+}
+
+// set makes a slot live, and returns false if it was.
+func (m *flat) set(at uint32) bool {
+	word, bit := at>>6, uint64(1)<<(at&63)
+	free := m[word]&bit == 0
+	m[word] |= bit
+	return free
+}
+
+// window returns the marks of the 64 slots from one on.
+func (m *flat) window(at uint32) uint64 {
+	w, shift := at>>6, at&63
+	return m[w]>>shift | m[w+1]<<1<<(63-shift)
+}
+
+// recurs returns the number of slots, at most most, of a row of slots so many apart
+// between which the same are live.
+func (m *flat) recurs(slot, step uint32, most int) int {
+	from, all := slot&(1<<lineBits-1)+1, uint32(max(most-2, 0))*step
+	for done := uint32(0); done < all; done += 64 {
+		if x := m.window(from+done) ^ m.window(from+done+step); x != 0 {
+			done += uint32(bits.TrailingZeros64(x))
+			return min(most, int(done/step)+2)
+		}
+	}
+	return most
+}
+
+// between returns how many of the n slots after one are live.
+func (m *flat) between(slot, n uint32) (live uint32) {
+	for at := slot&(1<<lineBits-1) + 1; n > 0; at += 64 {
+		some := min(n, 64)
+		live += uint32(bits.OnesCount64(m.window(at) << (64 - some)))
+		n -= some
+	}
+	return live
 }

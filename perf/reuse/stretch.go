@@ -14,8 +14,8 @@ import "presage/perf/trace/affine"
 // them, its distances are linear in the turns, and mostly equal (derived here): with each
 // turn there are as many more blocks as turns leave, less one for each access that takes
 // blocks from further on, and less those between its slots. So they are counted at once,
-// the slots are taken at once from a line of the time line, and what remains for a block
-// are a load and three stores.
+// slots are taken at once from a line of the time line, and what remains for a block are
+// a load and two stores.
 const (
 	// A stretch of so many turns, and one more for some fresh blocks of a turn, is worth
 	// the search.
@@ -32,7 +32,9 @@ const (
 
 // stretch is the state of stack for stretches.
 type stretch struct {
-	taken, put [stretchMost]column // of the turns at hand
+	taken, put  [stretchMost]column // of the turns at hand
+	fresh, left int                 // columns in use
+	losses      [2 * stretchMost]loss
 
 	wait int // turns that pass before the next search
 	idle int // searches in a row that found uneven slots
@@ -63,68 +65,96 @@ func (k *stack) even(s *affine.Shape) bool {
 	return len(s.Fresh) > 0 && len(s.Fresh) <= stretchMost && len(s.Left) <= stretchMost
 }
 
-// search takes a stretch of s from a turn on, of at most so many, if it is time for a
-// search, and returns its turns.
-func (k *stack) search(s *affine.Shape, turn uint64, most int, weight uint64) int {
+// search takes a stretch of s that begins in a phase of a turn, of at most so many turns,
+// if it is time for a search, and returns its turns.
+func (k *stack) search(s *affine.Shape, phase int, turn uint64, most int, weight uint64) int {
 	x := &k.stretches
 	if x.wait > 0 {
 		x.wait--
 		return 0
 	}
-	if most < stretchLeast+len(s.Fresh)/stretchShare {
+	least := stretchLeast + len(s.Fresh)/stretchShare
+	if most < least {
 		return 0
 	}
 	k.follow(weight)
 	k.taker.done()
-	return k.stretch(s, turn, most, weight)
+	n := k.begin(s, phase, turn, most)
+	if n < least {
+		return x.ends(n)
+	}
+	return k.stretch(n, least, weight)
 }
 
-// stretch takes turns of s from one on, at most so many, and returns their number.
-func (k *stack) stretch(s *affine.Shape, turn uint64, most int, weight uint64) int {
-	fresh, left := s.Moves(0, len(s.Phases))
+// stretch takes the columns that begin has set for at most so many turns, and returns the
+// turns.
+func (k *stack) stretch(most, least int, weight uint64) int {
 	x := &k.stretches
-	columns, put := x.taken[:len(fresh)], x.put[:len(left)]
-	n, least := min(most, k.line.room()/max(len(left), 1)), stretchLeast+len(fresh)/stretchShare
-	for i := range left {
-		n = k.begin(&put[i], &left[i], turn, n)
-	}
+	n, columns := most, x.taken[:x.fresh]
 	for i := range columns {
-		c := &columns[i]
-		if n = k.begin(c, &fresh[i], turn, n); n < least {
-			return x.ends(n)
-		}
 		var ends bool
-		if n, ends = c.slots(k.table.last, n); n >= least {
-			continue
+		if n, ends = columns[i].slots(k.table.last, n); n < least {
+			if ends {
+				return x.ends(n)
+			}
+			return x.uneven()
 		}
-		if ends {
-			return x.ends(n)
-		}
-		return x.uneven()
 	}
 	if !k.meetings(columns, n) {
 		return x.uneven()
 	}
 	for i := range columns {
 		if c := &columns[i]; !c.cold {
-			n = recurs(c.marks, c.slot, c.step, n)
+			n = c.marks.recurs(c.slot, c.step, n)
 		}
 	}
 	if n < least {
 		return x.ends(n)
 	}
-	x.wait, x.idle = 1, 0
-	k.distances(columns, fresh, uint32(len(left)))
-	k.takeColumns(columns, fresh, n, weight)
-	k.touchColumns(columns, fresh, n)
-	k.putColumns(put, n)
+	x.idle = 0
+	k.distances(columns, uint32(x.left))
+	k.takeColumns(columns, n, weight)
+	k.touchColumns(columns, n)
+	k.putColumns(x.put[:x.left], n)
 	return n
 }
 
-// begin sets the block of c to that of a move in a turn, and returns the number of turns,
-// at most most, in which its entries are known: in one leaf of the table, or in two that
-// lie side by side.
-func (k *stack) begin(c *column, m *affine.Move, turn uint64, most int) int {
+// begin sets the columns to the moves of turns from a phase of one on, and returns the
+// number of turns, at most most, in which their entries are known.
+func (k *stack) begin(s *affine.Shape, phase int, turn uint64, most int) int {
+	x := &k.stretches
+	fresh, left := s.Moves(phase, len(s.Phases))
+	x.fresh, x.left = 0, 0
+	most = k.columns(fresh, left, turn, -uint32(s.LeftBefore(phase)), most)
+	if phase > 0 {
+		gone := uint32(len(left))
+		fresh, left = s.Moves(0, phase)
+		most = k.columns(fresh, left, turn+1, gone, most)
+	}
+	return min(most, k.line.room()/max(x.left, 1))
+}
+
+// columns adds those of the moves of some phases in a turn. Before such that have no Lefts,
+// turns have left some blocks.
+func (k *stack) columns(fresh, left []affine.Move, turn uint64, gone uint32, most int) int {
+	x := &k.stretches
+	for i := range fresh {
+		m, c := &fresh[i], &x.taken[x.fresh]
+		most = k.column(c, m, turn, most)
+		c.label, c.distance = k.walks[m.Stream%loopRefs].label, uint32(m.Held)+m.Lefts+gone
+		x.fresh++
+	}
+	for i := range left {
+		most = k.column(&x.put[x.left], &left[i], turn, most)
+		x.left++
+	}
+	return most
+}
+
+// column sets the blocks of c to those of a move from a turn on, and returns the number of
+// turns, at most most, in which its entries are known: in one leaf of the table, or in two
+// that lie side by side.
+func (k *stack) column(c *column, m *affine.Move, turn uint64, most int) int {
 	w := &k.walks[m.Stream%loopRefs]
 	block := w.base + w.advance*turn + m.By
 	c.entry, c.advance = w.entryOf(&k.table, block), int(w.advance)
