@@ -102,13 +102,14 @@ func (k *stack) meetings(columns []column, n int) bool {
 // cross returns the set of columns, a bit each, that run through slots of c, itself
 // included, and counts those that come later.
 func (c *column) cross(columns []column) (cross uint64) {
-	c.later = 0
+	slot, end, after := uint64(c.slot), uint64(c.end), uint64(0)
 	for j := range columns {
 		o := &columns[j]
-		later, earlier := (uint64(c.end)-uint64(o.slot))>>63, (uint64(o.end)-uint64(c.slot))>>63
-		c.later += uint32(later)
-		cross |= (1 ^ later ^ earlier) << j
+		later, earlier := (end-uint64(o.slot))>>63, (uint64(o.end)-slot)>>63
+		after += later
+		cross |= (1 ^ later ^ earlier) << (j & 63)
 	}
+	c.later = uint32(after)
 	return cross
 }
 

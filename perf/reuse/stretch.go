@@ -20,7 +20,7 @@ const (
 	// A stretch of so many turns, and one more for some fresh blocks of a turn, is worth
 	// the search.
 	stretchLeast = 2
-	stretchShare = 4
+	stretchShare = 2
 
 	// stretchMost bounds the fresh blocks of a turn, since each is compared with all others.
 	stretchMost = 16
