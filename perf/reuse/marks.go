@@ -28,12 +28,7 @@ func (t *timeline) upTo(s uint32) uint32 {
 // comes after.
 func (t *timeline) unmark(losses []loss, slot, step uint32, n int) []loss {
 	at := slot >> lineBits
-	line := &t.lines[at]
-	s := slot & (1<<lineBits - 1)
-	for range n {
-		line[s>>6&7] &^= 1 << (s & 63)
-		s += step
-	}
+	clearEvery(&t.lines[at], slot&(1<<lineBits-1), step, uint32(n))
 	for i := len(losses) - 1; i >= 0; i-- {
 		if losses[i].line == at {
 			losses[i].slots += uint32(n)
@@ -41,6 +36,25 @@ func (t *timeline) unmark(losses []loss, slot, step uint32, n int) []loss {
 		}
 	}
 	return append(losses, loss{at, uint32(n)})
+}
+
+// clearEvery clears n bits of a line, step apart, a word at a time.
+func clearEvery(line *[lineWords]uint64, at, step, n uint32) {
+	every := uint64(1) // bits of a word, step apart
+	for by := step; by < 64; by *= 2 {
+		every |= every << by
+	}
+	for n > 0 {
+		mask := every << (at & 63)
+		some := uint32(bits.OnesCount64(mask))
+		if some > n {
+			mask &= 1<<(at&63+step*n) - 1
+			some = n
+		}
+		line[at>>6&7] &^= mask
+		at += step * some
+		n -= some
+	}
 }
 
 // recount makes all else fit the marks of a line from which so many slots were removed.

@@ -110,6 +110,7 @@ func newStack(l layout, window int) *stack {
 		k.ends[log] = endOf(log, l.shift)
 	}
 	k.forgetLeaves()
+	k.desk.clear()
 	k.haunt()
 	k.taker.on(&k.line)
 	return k
