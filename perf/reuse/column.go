@@ -4,8 +4,10 @@ import "math/bits"
 
 // column is what an access comes to, or leaves behind, in each turn of a stretch.
 type column struct {
-	entry   entry // in the first turn
-	advance int   // entries, from one turn to the next
+	block         uint64 // in the first turn
+	advance       int    // blocks, from one turn to the next
+	entry, second entry  // of block, and of the first one in another leaf of the table
+	inLeaf        int    // turns in the first leaf
 
 	// Of an access to fresh blocks:
 	label    uint32
@@ -17,51 +19,64 @@ type column struct {
 	slot, end uint32 // in the first turn and in the last
 	step      uint32 // from one turn to the next, in slots in use
 	inLine    int    // turns whose slots may be in the first line
-	second    uint32 // the first slot in the second line
+	next      uint32 // the first slot in the second line
 	later     uint32 // columns all of whose slots come later
 	marks     flat   // of both lines
+}
+
+// entryIn returns the entry of the block in a turn.
+func (c *column) entryIn(turn int) entry {
+	if turn < c.inLeaf {
+		return entry(int(c.entry) + c.advance*turn)
+	}
+	return entry(int(c.second) + c.advance*(turn-c.inLeaf))
 }
 
 // slots sets the slots of c and returns the number of turns, at most most, in which the
 // blocks have them, and whether the second line ends there.
 func (c *column) slots(last []uint32, most int) (turns int, ends bool) {
-	e := int(c.entry)
-	first := last[e]
+	first := last[c.entry]
 	at := first & (1<<lineBits - 1)
 	c.slot, c.step, c.cold, c.inLine = first, 0, first == 0, most
 	if c.cold {
-		return c.even(last, e, 0, most), false
+		return c.even(last, 0, most, 0), false
 	}
 	if at >= lineSlots || most < 2 { // held
 		return 0, false
 	}
-	step := number(last[e+c.advance]) - number(first)
+	step := number(last[c.entryIn(1)]) - number(first)
 	if step == 0 || step >= lineSlots {
 		return 1, false
 	}
 	c.step, c.inLine = step, int((lineSlots-1-at)/step)+1
-	n := c.even(last, e, first, min(most, c.inLine))
+	n := c.even(last, 0, min(most, c.inLine), first)
 	if n < c.inLine || n == most {
 		return n, false
 	}
 	at += step*uint32(n) - lineSlots
-	c.second = (first>>lineBits+1)<<lineBits | at
+	c.next = (first>>lineBits+1)<<lineBits | at
 	both := min(most, n+int((lineSlots-1-at)/step)+1)
-	n += c.even(last, e+c.advance*n, c.second, both-n)
+	n = c.even(last, n, both, c.next)
 	return n, n == both
 }
 
-// even returns the number of turns, at most most, in which blocks from an entry on have the
-// slots from one on.
-func (c *column) even(last []uint32, e int, slot uint32, most int) int {
-	for n := range most {
-		if last[e] != slot {
-			return n
+// even returns the first turn, of those from one up to another, in which the block does not
+// have its slot, of those from one on; or the latter.
+func (c *column) even(last []uint32, from, to int, slot uint32) int {
+	for from < to {
+		e, end := int(c.entryIn(from)), to
+		if from < c.inLeaf {
+			end = min(to, c.inLeaf)
 		}
-		e += c.advance
-		slot += c.step
+		for ; from < end; from++ {
+			if last[e] != slot {
+				return from
+			}
+			e += c.advance
+			slot += c.step
+		}
 	}
-	return most
+	return to
 }
 
 // number numbers slots in use without gaps.
@@ -72,7 +87,7 @@ func (c *column) slotIn(turn int) uint32 {
 	if turn < c.inLine {
 		return c.slot + c.step*uint32(turn)
 	}
-	return c.second + c.step*uint32(turn-c.inLine)
+	return c.next + c.step*uint32(turn-c.inLine)
 }
 
 // meetings finds out how columns of n turns lie to one another. It returns false if their
@@ -144,7 +159,7 @@ func (c *column) alone(others []column, n int) bool {
 	for i := range others {
 		if o := &others[i]; o.cold {
 			oLo, oHi := o.span(n)
-			if lo <= oHi && oLo <= hi && (o.advance != c.advance || (int(o.entry)-int(c.entry))%c.advance == 0) {
+			if lo <= oHi && oLo <= hi && (o.advance != c.advance || int(o.block-c.block)%c.advance == 0) {
 				return false
 			}
 		}
@@ -152,10 +167,10 @@ func (c *column) alone(others []column, n int) bool {
 	return true
 }
 
-// span returns the least and the greatest entry of n turns.
-func (c *column) span(n int) (lo, hi int) {
-	first, last := int(c.entry), int(c.entry)+c.advance*(n-1)
-	return min(first, last), max(first, last)
+// span returns the least and the greatest block of n turns.
+func (c *column) span(n int) (lo, hi uint64) {
+	last := c.block + uint64(c.advance*(n-1))
+	return min(c.block, last), max(c.block, last)
 }
 
 // distances finds those of fresh blocks in turns that leave so many.

@@ -152,23 +152,31 @@ func (k *stack) columns(fresh, left []affine.Move, turn uint64, gone uint32, mos
 }
 
 // column sets the blocks of c to those of a move from a turn on, and returns the number of
-// turns, at most most, in which its entries are known: in one leaf of the table, or in two
-// that lie side by side.
+// turns, at most most, in which its entries are known: in one leaf of the table or two.
 func (k *stack) column(c *column, m *affine.Move, turn uint64, most int) int {
 	w := &k.walks[m.Stream%loopRefs]
-	block := w.base + w.advance*turn + m.By
-	c.entry, c.advance = w.entryOf(&k.table, block), int(w.advance)
-	at, by := int(c.entry&(leafSize-1)), c.advance
-	if by < 0 {
-		at, by = leafSize-1-at, -by
-	}
-	if at+by*(most-1) < leafSize {
-		return most
-	}
-	inLeaf := (leafSize-1-at)/by + 1
-	most = min(most, (leafSize-1)/by+1)
-	if e, ok := k.table.find(block + w.advance*uint64(most-1)); !ok || int(e) != int(c.entry)+c.advance*(most-1) {
-		return inLeaf
+	c.block = w.base + w.advance*turn + m.By
+	c.entry, c.advance, c.inLeaf = w.entryOf(&k.table, c.block), int(w.advance), most
+	if turns := leafTurns(c.entry, c.advance, most); turns < most {
+		c.inLeaf = turns
+		var ok bool
+		if c.second, ok = k.table.find(c.block + w.advance*uint64(turns)); !ok {
+			return turns
+		}
+		return turns + leafTurns(c.second, c.advance, most-turns)
 	}
 	return most
+}
+
+// leafTurns returns the number of turns, at most most, whose entries are in one leaf, from
+// one entry on.
+func leafTurns(e entry, advance, most int) int {
+	at := int(e & (leafSize - 1))
+	if advance < 0 {
+		at, advance = leafSize-1-at, -advance
+	}
+	if at+advance*(most-1) < leafSize {
+		return most
+	}
+	return (leafSize-1-at)/advance + 1
 }

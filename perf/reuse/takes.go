@@ -13,7 +13,7 @@ func (k *stack) takeColumns(columns []column, n int, weight uint64) {
 	for i := range columns {
 		c := &columns[i]
 		for turn := max(0, n-stays); turn < n; turn++ {
-			last[int(c.entry)+c.advance*turn] = heldMark(0)
+			last[c.entryIn(turn)] = heldMark(0)
 		}
 		if c.cold {
 			continue
@@ -28,7 +28,7 @@ func (k *stack) takeColumns(columns []column, n int, weight uint64) {
 		first := min(n, c.inLine)
 		losses = k.line.unmark(losses, c.slot, c.step, first)
 		if first < n {
-			losses = k.line.unmark(losses, c.second, c.step, n-first)
+			losses = k.line.unmark(losses, c.next, c.step, n-first)
 		}
 	}
 	for _, l := range losses {
@@ -51,7 +51,7 @@ func (k *stack) touchColumns(columns []column, n int) {
 	}
 	for turn := range n {
 		for _, c := range cold[:some] {
-			k.first(entry(int(c.entry)+c.advance*turn), c.label)
+			k.first(c.entryIn(turn), c.label)
 		}
 	}
 }
@@ -69,11 +69,17 @@ func (k *stack) putColumns(left []column, n int) {
 			if i < rest {
 				turn++
 			}
-			e := int(c.entry) + c.advance*turn
-			for at := turn*len(left) + i - done; at < some; at += len(left) {
-				owner[at] = entry(e)
-				last[e] = s + uint32(at)
-				e += c.advance
+			for at := turn*len(left) + i - done; at < some; {
+				e, end := int(c.entryIn(turn)), some
+				if turn < c.inLeaf {
+					end = min(some, at+(c.inLeaf-turn)*len(left))
+				}
+				for ; at < end; at += len(left) {
+					owner[at] = entry(e)
+					last[e] = s + uint32(at)
+					e += c.advance
+				}
+				turn = c.inLeaf
 			}
 		}
 		t.used(uint32(some))
