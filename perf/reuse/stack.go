@@ -105,7 +105,7 @@ func newStack(l layout, window int) *stack {
 	}
 	most := frontMax + sieve*int(maxAccessBytes>>l.shift+2)
 	k.records, k.entries = make([]record, most), make([]entry, most)
-	k.shapes.Forget = k.tell
+	k.shapes.Forget, k.shapes.Freely = k.tell, true
 	for log := range k.ends {
 		k.ends[log] = endOf(log, l.shift)
 	}

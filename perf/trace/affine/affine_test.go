@@ -290,6 +290,84 @@ func TestAgain(t *testing.T) {
 	}
 }
 
+// TestAgainFreely compares the phases of loops whose clusters have moved apart, or towards
+// each other, with what their iterations access.
+func TestAgainFreely(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	taken := 0
+	for range 6000 {
+		const shift, count = 6, 40
+		s := Shapes{Freely: rng.IntN(8) > 0}
+		var l trace.Loop
+		l.Count = count
+		base, step := uint64(0), int64(0)
+		var of []int // the array of each access
+		for i := range 1 + rng.IntN(8) {
+			if i == 0 || rng.IntN(2) == 0 {
+				base, step = (rng.Uint64N(3)+1)<<14+8*rng.Uint64N(30), []int64{8, 64, 128, -16}[rng.IntN(4)]
+			}
+			of = append(of, int(base))
+			l.Strides = append(l.Strides, trace.Stride{First: trace.Tag(trace.RefID(i), []uint8{8, 64}[rng.IntN(2)]) + trace.Access(base+8*rng.Uint64N(12)), Step: step})
+		}
+		streams := func() (list []Stream, ok bool) {
+			ok = true
+			for _, stride := range l.Strides {
+				if f, aligned := NewStream(stride, shift); aligned {
+					list = append(list, f)
+				} else if ok {
+					list, ok = AppendSpanned(list, stride, shift)
+				}
+			}
+			return list, ok
+		}
+		now, ok := streams()
+		if !ok {
+			continue
+		}
+		s.Find(now, count)
+		if shape, _ := s.Find(now, count); shape == nil {
+			continue
+		}
+		s.Keep(&l)
+		for range 6 {
+			by := make(map[int]uint64)
+			for i, base := range of {
+				if _, ok := by[base]; !ok {
+					by[base] = []uint64{0, 64, 128, 640, 1 << 14, 8}[rng.IntN(6)]
+				}
+				l.Strides[i].First += trace.Access(by[base])
+			}
+			shape, phase := s.Again(&l, now)
+			if shape == nil {
+				break
+			}
+			want, ok := streams()
+			if !ok || len(want) != len(now) {
+				t.Fatalf("%+v: %d streams, want %d", l, len(now), len(want))
+			}
+			together := true
+			for i := range want {
+				together = together && by[of[0]] == by[of[min(i, len(of)-1)]]
+				if want[i].First != now[i].First || now[i].Next != 0 {
+					t.Fatalf("%+v: stream %d at %#x, want %#x", l, i, now[i].First, want[i].First)
+				}
+			}
+			if !together && len(want) == len(of) {
+				if !s.Freely {
+					t.Fatalf("%+v: known although arrays have moved apart", l)
+				}
+				taken++
+			}
+			for at := uint32(1); at < count; at++ {
+				checkPhase(t, &shape.Phases[(phase+int(at))%len(shape.Phases)], want, at)
+			}
+		}
+	}
+	if taken < 200 {
+		t.Errorf("only %d loops whose arrays have moved apart are known", taken)
+	}
+}
+
 // TestMostInSet counts the blocks of each set, and of rows.
 func TestMostInSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
