@@ -32,9 +32,16 @@ type desk struct {
 	owner [deskSlots]uint8 // slot → place
 	place [deskSlots]heldBlock
 	spare [deskSlots]uint8 // places not in use, in its last deskSlots-n elements
+
+	// hint has, for a block modulo deskHints, a place that may be its own.
+	hint [deskHints]uint8
 }
 
-// heldBlock is a block on the desk.
+// deskHints is a power of two. Many single accesses are to a few blocks, such as those of
+// a routine's variables: these are found without the table.
+const deskHints = 64
+
+// heldBlock is a block on the desk, or ghostBlock.
 type heldBlock struct {
 	block uint64
 	entry entry
@@ -61,8 +68,21 @@ var allSpare = func() (list [deskSlots]uint8) {
 	return list
 }()
 
+// clear makes a new desk an empty one.
+func (d *desk) clear() {
+	for i := range d.place {
+		d.place[i].block = ghostBlock
+	}
+	d.reset()
+}
+
 // reset empties the desk.
 func (d *desk) reset() {
+	for w, live := range d.live {
+		for ; live != 0; live &= live - 1 {
+			d.place[d.owner[w<<6|bits.TrailingZeros64(live)]].block = ghostBlock
+		}
+	}
 	d.n, d.now = 0, 0
 	d.live = [deskSlots / 64]uint64{}
 	d.spare = allSpare
@@ -166,6 +186,7 @@ func (k *stack) shelve(keep uint32) {
 			}
 			i := d.owner[w<<6|bits.TrailingZeros64(d.live[w])]
 			k.push(d.place[i].entry)
+			d.place[i].block = ghostBlock
 			d.n--
 			d.spare[d.n] = i
 		}
@@ -185,12 +206,17 @@ func (k *stack) touch(block uint64, group uint32, weight uint64) uint8 {
 // visit accesses a block through the desk. It returns its place and the distance,
 // unless this is the first access, which it counts for group.
 func (k *stack) visit(block uint64, group uint32) (i uint8, distance uint32, cold bool) {
+	hint := &k.desk.hint[block%deskHints]
+	if i = *hint; k.desk.place[i].block == block {
+		return i, k.desk.again(i), false
+	}
 	e, ok := k.table.find(block)
 	if !ok {
 		e = k.table.add(block)
 	}
 	last := k.table.last[e]
 	if i, held := heldAt(last); held {
+		*hint = i
 		return i, k.desk.again(i), false
 	}
 	if last != 0 {
@@ -200,6 +226,7 @@ func (k *stack) visit(block uint64, group uint32) (i uint8, distance uint32, col
 		k.first(e, group)
 	}
 	i = k.desk.add(block, e)
+	*hint = i
 	k.table.last[e] = heldMark(i)
 	return i, distance, cold
 }

@@ -19,7 +19,7 @@ import (
 const (
 	// loopRefs is the largest number of accesses of an iteration that are
 	// analysed this way.
-	loopRefs = min(deskKeep, affine.MaxStreams)
+	loopRefs = affine.MaxStreams
 
 	// loopLeast is the number of accesses below which a run is expanded.
 	loopLeast = 24
@@ -30,8 +30,8 @@ const (
 )
 
 // prepare sets streams to the accesses of a loop, or returns false if it is to be
-// expanded: because an access may span two blocks or because there is little to
-// gain.
+// expanded: because accesses span two blocks in some iterations and one in others, or
+// because there is little to gain.
 func (k *stack) prepare(l *trace.Loop) bool {
 	if len(l.Strides) > loopRefs || uint64(l.Count)*uint64(len(l.Strides)) < loopLeast {
 		return false
@@ -41,12 +41,22 @@ func (k *stack) prepare(l *trace.Loop) bool {
 	}
 	k.streams = k.streams[:0]
 	for _, s := range l.Strides {
+		n := len(k.streams)
 		f, ok := affine.NewStream(s, k.shift)
-		if !ok {
+		switch {
+		case n == loopRefs:
 			return false
+		case ok:
+			k.streams = append(k.streams, f)
+		default:
+			if k.streams, ok = affine.AppendSpanned(k.streams, s, k.shift); !ok {
+				return false
+			}
 		}
-		f.Label = k.groupOf[s.First.Ref()]
-		k.streams = append(k.streams, f)
+		label := k.groupOf[s.First.Ref()]
+		for i := range k.streams[n:] {
+			k.streams[n+i].Label = label
+		}
 	}
 	return true
 }

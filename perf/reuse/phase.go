@@ -25,7 +25,13 @@ func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) 
 		w.label = k.streams[i].Label
 	}
 	from := at + 1
+	even := k.even(s)
 	for turn, rest := uint64(0), int(count-1); rest > 0; turn++ {
+		for n := 1; even && n > 0; {
+			n = k.search(s, from, turn, rest/phases, weight)
+			rest -= n * phases
+			turn += uint64(n)
+		}
 		if to := min(phases, from+rest); to > from {
 			k.meet(s, from, to, turn)
 			rest -= to - from
@@ -111,8 +117,9 @@ func (k *stack) meet(s *affine.Shape, from, to int, turn uint64) {
 func (k *stack) follow(weight uint64) {
 	last, fresh := k.table.last, k.fresh
 	var touch uint32
-	for i := range fresh {
-		touch += uint32(k.line.lines[last[fresh[i].entry]>>lineBits][lineCount])
+	lines := k.line.lines
+	for i := range fresh { // that of a block on the desk may lie beyond a short time line
+		touch += uint32(lines[min(last[fresh[i].entry]>>lineBits, uint32(len(lines)-1))][lineCount])
 	}
 	k.touched = touch
 	put := uint32(0)

@@ -74,9 +74,12 @@ func TestNests(t *testing.T) {
 }
 
 // TestRunsOfRows does the same for loops along the rows of arrays, which have
-// phases.
+// phases, and may span two blocks in each iteration.
 func TestRunsOfRows(t *testing.T) {
 	plan := planOf(0, 1, 1, 3, 4, 5)
+	for i, size := range []uint8{8, 8, 8, 16, 64, 32} {
+		plan.Refs[i].Size = size
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		batches, plain := tracetest.Rows(rng, plan)

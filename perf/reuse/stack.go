@@ -57,6 +57,8 @@ type stack struct {
 	taker   taker
 	pieces  []trace.Piece  // of the batch at hand
 	buffer  []trace.Access // of a loop that is expanded
+
+	stretches stretch
 }
 
 // touch is a chunk's first access to a block, by a reference of a group.
@@ -103,11 +105,12 @@ func newStack(l layout, window int) *stack {
 	}
 	most := frontMax + sieve*int(maxAccessBytes>>l.shift+2)
 	k.records, k.entries = make([]record, most), make([]entry, most)
-	k.shapes.Forget = k.tell
+	k.shapes.Forget, k.shapes.Freely = k.tell, true
 	for log := range k.ends {
 		k.ends[log] = endOf(log, l.shift)
 	}
 	k.forgetLeaves()
+	k.desk.clear()
 	k.haunt()
 	k.taker.on(&k.line)
 	return k

@@ -41,6 +41,49 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// TestAppendSpanned compares the streams of accesses that span several blocks with the
+// blocks of all iterations.
+func TestAppendSpanned(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	taken, several := 0, 0
+	for range 6000 {
+		shift := uint(rng.IntN(9))
+		s := trace.Stride{First: trace.Tag(0, 1<<rng.IntN(8)) + trace.Access(1<<20+rng.Uint64N(5000)), Step: 8 * (rng.Int64N(80) - 40)}
+		if _, ok := NewStream(s, shift); ok {
+			continue
+		}
+		streams, ok := AppendSpanned(nil, s, shift)
+		if !ok {
+			if s.Step&(1<<shift-1) == 0 && s.First.Size()>>shift < MaxStreams-1 {
+				t.Fatalf("%+v in blocks of %d bytes: not taken", s, 1<<shift)
+			}
+			continue
+		}
+		taken++
+		if len(streams) > 1 {
+			several++
+		}
+		for i := range uint32(40) {
+			first, last := s.At(i).Addr()>>shift, s.At(i).Last()>>shift
+			if int(last-first)+1 != len(streams) {
+				t.Fatalf("%+v in blocks of %d bytes: %d streams, iteration %d has blocks %d to %d", s, 1<<shift, len(streams), i, first, last)
+			}
+			for j := range streams {
+				if got := streams[j].Block(i); got != first+uint64(j) {
+					t.Fatalf("%+v in blocks of %d bytes: stream %d in block %d in iteration %d, want %d", s, 1<<shift, j, got, i, first+uint64(j))
+				}
+			}
+		}
+	}
+	if taken < 800 || several < 300 {
+		t.Errorf("%d of 6000 strides are taken, %d as several streams", taken, several)
+	}
+	full := make([]Stream, MaxStreams-1)
+	if got, ok := AppendSpanned(full, trace.Stride{First: trace.Tag(0, 8) + 60, Step: 64}, 6); ok || len(got) != len(full) {
+		t.Errorf("two streams more than %d: %d, %v", len(full), len(got), ok)
+	}
+}
+
 // TestPhases compares the phases of random loops with what their iterations
 // access.
 func TestPhases(t *testing.T) {
@@ -244,6 +287,84 @@ func TestAgain(t *testing.T) {
 	}
 	if same < 1000 {
 		t.Errorf("only %d loops were taken for the one before", same)
+	}
+}
+
+// TestAgainFreely compares the phases of loops whose clusters have moved apart, or towards
+// each other, with what their iterations access.
+func TestAgainFreely(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	taken := 0
+	for range 6000 {
+		const shift, count = 6, 40
+		s := Shapes{Freely: rng.IntN(8) > 0}
+		var l trace.Loop
+		l.Count = count
+		base, step := uint64(0), int64(0)
+		var of []int // the array of each access
+		for i := range 1 + rng.IntN(8) {
+			if i == 0 || rng.IntN(2) == 0 {
+				base, step = (rng.Uint64N(3)+1)<<14+8*rng.Uint64N(30), []int64{8, 64, 128, -16}[rng.IntN(4)]
+			}
+			of = append(of, int(base))
+			l.Strides = append(l.Strides, trace.Stride{First: trace.Tag(trace.RefID(i), []uint8{8, 64}[rng.IntN(2)]) + trace.Access(base+8*rng.Uint64N(12)), Step: step})
+		}
+		streams := func() (list []Stream, ok bool) {
+			ok = true
+			for _, stride := range l.Strides {
+				if f, aligned := NewStream(stride, shift); aligned {
+					list = append(list, f)
+				} else if ok {
+					list, ok = AppendSpanned(list, stride, shift)
+				}
+			}
+			return list, ok
+		}
+		now, ok := streams()
+		if !ok {
+			continue
+		}
+		s.Find(now, count)
+		if shape, _ := s.Find(now, count); shape == nil {
+			continue
+		}
+		s.Keep(&l)
+		for range 6 {
+			by := make(map[int]uint64)
+			for i, base := range of {
+				if _, ok := by[base]; !ok {
+					by[base] = []uint64{0, 64, 128, 640, 1 << 14, 8}[rng.IntN(6)]
+				}
+				l.Strides[i].First += trace.Access(by[base])
+			}
+			shape, phase := s.Again(&l, now)
+			if shape == nil {
+				break
+			}
+			want, ok := streams()
+			if !ok || len(want) != len(now) {
+				t.Fatalf("%+v: %d streams, want %d", l, len(now), len(want))
+			}
+			together := true
+			for i := range want {
+				together = together && by[of[0]] == by[of[min(i, len(of)-1)]]
+				if want[i].First != now[i].First || now[i].Next != 0 {
+					t.Fatalf("%+v: stream %d at %#x, want %#x", l, i, now[i].First, want[i].First)
+				}
+			}
+			if !together && len(want) == len(of) {
+				if !s.Freely {
+					t.Fatalf("%+v: known although arrays have moved apart", l)
+				}
+				taken++
+			}
+			for at := uint32(1); at < count; at++ {
+				checkPhase(t, &shape.Phases[(phase+int(at))%len(shape.Phases)], want, at)
+			}
+		}
+	}
+	if taken < 200 {
+		t.Errorf("only %d loops whose arrays have moved apart are known", taken)
 	}
 }
 

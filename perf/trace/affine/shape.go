@@ -119,12 +119,19 @@ type Shapes struct {
 	// Forget, if not nil, is called with a shape before it is replaced.
 	Forget func(*Shape)
 
+	// Freely lets Again know loops of which some clusters are in another place than
+	// others, too: only where it does not matter to the caller how far clusters are from
+	// one another.
+	Freely bool
+
 	shift    uint
 	found    *Shape // by the last call of Find, with lead
 	lead     lead
 	kept     trace.Loop // see Keep; Count is 0: none
-	largest  uint64     // size of its accesses
-	table    []Shape    // by hash
+	grain    uint64     // it accesses as many blocks that many bytes further on: see Keep
+	spans    []int      // streams of each of its strides; empty unless these are all
+	by       [MaxStreams]uint64
+	table    []Shape // by hash
 	clusters []Cluster
 	features []feature
 }
@@ -176,62 +183,115 @@ func (s *Shapes) phase(streams []Stream) int {
 	return int(offset >> s.lead.unit * s.lead.inverse & (mask >> s.lead.unit))
 }
 
-// Keep makes Again know the loop in the streams of the last call of Find, one for each
-// access. Find returned a shape.
+// Keep makes Again know the loop in the streams of the last call of Find, those of its
+// strides, in order. Find returned a shape.
+//
+// Aligned accesses lie in as many blocks a multiple of their size further on; others, whole
+// blocks further on.
 func (s *Shapes) Keep(l *trace.Loop) {
-	s.kept.Strides, s.kept.Count, s.largest = append(s.kept.Strides[:0], l.Strides...), l.Count, 1
+	s.kept.Strides, s.kept.Count, s.grain = append(s.kept.Strides[:0], l.Strides...), l.Count, 1
+	s.spans = s.spans[:0]
+	streams := 0
 	for i := range l.Strides {
-		s.largest = max(s.largest, l.Strides[i].First.Size())
+		a := l.Strides[i].First
+		s.grain = max(s.grain, a.Size())
+		if a.Addr()&(a.Size()-1) != 0 {
+			s.grain = max(s.grain, 1<<s.shift)
+		}
+		span := int(a.Last()>>s.shift-a.Addr()>>s.shift) + 1
+		streams += span
+		s.spans = append(s.spans, span)
+	}
+	if streams != len(s.found.key) {
+		s.spans = s.spans[:0]
 	}
 }
 
 // Again is Find for a loop that is the one kept in another place, as the next row of
-// arrays mostly is: all its accesses are the same number of bytes away. It moves the
-// streams there. The shape is nil, and no loop is kept any longer, if the loop is
-// another one.
+// arrays mostly is: all its accesses are the same number of bytes away, or those of each
+// cluster if loops are known Freely. It moves the streams there. The shape is nil, and no
+// loop is kept any longer, if the loop is another one.
 func (s *Shapes) Again(l *trace.Loop, streams []Stream) (shape *Shape, phase int) {
-	by, ok := s.away(l)
-	if !ok || len(streams) != len(l.Strides) {
+	together, ok := s.away(l)
+	if !ok || len(streams) != len(s.found.key) || !together && !s.apiece(l, streams) {
 		s.kept.Count = 0
 		return nil, 0
 	}
+	if together {
+		by := uint64(l.Strides[0].First - s.kept.Strides[0].First)
+		for i := range s.clusters {
+			s.by[i] = by
+		}
+	}
+	copy(s.kept.Strides, l.Strides)
 	for i := range streams {
-		s.kept.Strides[i].First += trace.Access(by)
-		streams[i].First += by
+		streams[i].First += s.by[streams[i].cluster&(MaxStreams-1)]
 		streams[i].Next = 0
 	}
-	phase = s.phase(streams)
-	mask := uint64(1)<<s.shift - 1
 	for i := range s.clusters {
-		c := &s.clusters[i]
+		c, by := &s.clusters[i], s.by[i]
 		c.first, c.Lo, c.Hi = c.first+by, c.Lo+by, c.Hi+by
-		f := &streams[c.leader]
-		if c.placed(mask) && (f.First-f.Step*uint64(phase))&mask != s.found.key[c.leader].place {
-			s.kept.Count = 0
-			return nil, 0
-		}
+	}
+	phase = s.phase(streams)
+	if !s.alike(streams, phase) || !together && !s.allApart(l.Count) {
+		s.kept.Count = 0
+		return nil, 0
 	}
 	return s.found, phase
 }
 
-// away returns the number of bytes that l is away from the loop kept, or false if it is
-// another one.
-func (s *Shapes) away(l *trace.Loop) (by uint64, ok bool) {
-	k := &s.kept
-	if k.Count == 0 || l.Count != k.Count || len(l.Strides) != len(k.Strides) {
-		return 0, false
-	}
-	by = uint64(l.Strides[0].First - k.Strides[0].First)
-	if by&(s.largest-1) != 0 {
-		return 0, false // an access may span two blocks
-	}
-	for i := range l.Strides {
-		a, b := &l.Strides[i], &k.Strides[i]
-		if a.Step != b.Step || uint64(a.First-b.First) != by || a.First.Ref() != b.First.Ref() {
-			return 0, false
+// alike reports whether the first streams of clusters are where the shape found has them
+// in a block, in a loop that begins in a phase.
+func (s *Shapes) alike(streams []Stream, phase int) bool {
+	mask := uint64(1)<<s.shift - 1
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		f := &streams[c.leader]
+		if c.placed(mask) && (f.First-f.Step*uint64(phase))&mask != s.found.key[c.leader].place {
+			return false
 		}
 	}
-	return by, true
+	return true
+}
+
+// away reports whether l is the loop kept in another place, and whether all of it is the
+// same number of bytes away.
+func (s *Shapes) away(l *trace.Loop) (together, ok bool) {
+	k := &s.kept
+	if k.Count == 0 || l.Count != k.Count || len(l.Strides) != len(k.Strides) {
+		return false, false
+	}
+	first, together := l.Strides[0].First-k.Strides[0].First, true
+	for i := range l.Strides {
+		a, b := &l.Strides[i], &k.Strides[i]
+		by := a.First - b.First
+		if a.Step != b.Step || a.First.Ref() != b.First.Ref() || uint64(by)&(s.grain-1) != 0 {
+			return false, false // or accesses may span more blocks, or fewer
+		}
+		together = together && by == first
+	}
+	return together, together || s.Freely
+}
+
+// apiece sets by to the numbers of bytes that clusters of l are away from those of the
+// loop kept, and returns false if parts of a cluster are not as far.
+func (s *Shapes) apiece(l *trace.Loop, streams []Stream) bool {
+	if len(s.spans) == 0 {
+		return false
+	}
+	known := uint64(0)
+	for i, span := range s.spans {
+		by := uint64(l.Strides[i].First - s.kept.Strides[i].First)
+		for _, f := range streams[:span] {
+			if known>>f.cluster&1 != 0 && s.by[f.cluster&(MaxStreams-1)] != by {
+				return false
+			}
+			known |= 1 << f.cluster
+			s.by[f.cluster&(MaxStreams-1)] = by
+		}
+		streams = streams[span:]
+	}
+	return true
 }
 
 // placed reports whether a shape depends on where the cluster's first stream is in a
@@ -271,6 +331,11 @@ func (s *Shapes) gather(streams []Stream, count uint32) bool {
 		}
 		f.cluster = uint8(c)
 	}
+	return s.allApart(count)
+}
+
+// allApart reports whether no two clusters may share blocks.
+func (s *Shapes) allApart(count uint32) bool {
 	for i := range s.clusters {
 		for j := range i {
 			if !s.clusters[i].apart(&s.clusters[j], count, s.shift) {

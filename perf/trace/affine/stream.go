@@ -59,6 +59,27 @@ func NewStream(s trace.Stride, shift uint) (Stream, bool) {
 	return f, true
 }
 
+// AppendSpanned appends to dst the streams of a stride that NewStream does not take, one
+// for each of the blocks that its accesses span, by ascending address. It returns false,
+// and dst, unless the step is of whole blocks, so that these are as many in every
+// iteration, and dst has at most MaxStreams then.
+//
+// Accesses of vectors often span two blocks each, as arrays begin anywhere.
+func AppendSpanned(dst []Stream, s trace.Stride, shift uint) ([]Stream, bool) {
+	first, last := s.First.Addr()>>shift, s.First.Last()>>shift
+	if uint64(s.Step)&(1<<shift-1) != 0 || last-first >= uint64(MaxStreams-len(dst)) {
+		return dst, false
+	}
+	kind := stays
+	if s.Step != 0 {
+		kind = leaps
+	}
+	for block := first; block <= last; block++ {
+		dst = append(dst, Stream{First: block << shift, Step: uint64(s.Step), shift: uint8(shift), kind: kind})
+	}
+	return dst, true
+}
+
 // Addr returns the address in an iteration.
 func (f *Stream) Addr(iteration uint32) uint64 { return f.First + f.Step*uint64(iteration) }
 
@@ -132,8 +153,8 @@ func quotient(n, inverse uint64) uint64 {
 // Repeats returns how many of the segments after that of piece i repeat it: a
 // segment is the run of a piece with the single accesses up to the next run.
 // One repeats another if the same references access the same blocks of 2^shift
-// bytes in the same order. Every access of the run of piece i must lie in one
-// block, and at most tail single accesses follow it.
+// bytes in the same order. NewStream or AppendSpanned takes each access of the run of
+// piece i, and at most tail // single accesses follow it.
 func Repeats(pieces []trace.Piece, i, tail int, shift uint) int {
 	n := 0
 	if len(pieces[i+1].Accesses) > tail {
@@ -168,13 +189,16 @@ func repeats(pieces []trace.Piece, i, j int, shift uint) bool {
 }
 
 // sameBlocks reports whether b accesses the blocks that a does, all of whose
-// accesses are aligned. With a step that is a multiple of 2^g, at most a block,
-// the addresses of all iterations divided by 2^g, and so their blocks, follow
-// from the first.
+// accesses are aligned, or step by whole blocks. With a step that is a multiple of 2^g,
+// at most a block, the addresses of all iterations divided by 2^g, and so their blocks,
+// follow from the first.
 func sameBlocks(a, b trace.Stride, shift uint) bool {
-	if a.Step != b.Step || a.First.Ref() != b.First.Ref() || b.First.Addr()&(b.First.Size()-1) != 0 {
+	if a.Step != b.Step || a.First.Ref() != b.First.Ref() {
 		return false
 	}
 	g := min(uint(bits.TrailingZeros64(uint64(a.Step))), shift)
-	return a.First.Addr()>>g == b.First.Addr()>>g
+	if g == shift {
+		return a.First.Addr()>>g == b.First.Addr()>>g && a.First.Last()>>g == b.First.Last()>>g
+	}
+	return b.First.Addr()&(b.First.Size()-1) == 0 && a.First.Addr()>>g == b.First.Addr()>>g
 }

@@ -11,7 +11,7 @@ import (
 // from plan, which lists no blocks. Arrays are placed so that some share sets of
 // a cache; all accesses are aligned to 8 bytes.
 func Rows(rng *rand.Rand, plan *trace.Plan) (batches, plain []*trace.Batch) {
-	step := []int64{8, 8, 8, -8, 16, 24, 32}[rng.IntN(7)]
+	step := []int64{8, 8, 8, -8, 16, 24, 32, 64, -64, 128}[rng.IntN(10)]
 	count, row := 8+rng.Uint32N(60), uint64(8*(1+rng.IntN(200)))
 	var bases []uint64
 	for i := range 1 + rng.IntN(5) {
