@@ -64,7 +64,7 @@ func TestJudge(t *testing.T) {
 	if _, from := recorded(t, kept+"-misses.csv"); !strings.HasPrefix(from.Command, "presage judge ") || !strings.Contains(from.Origin, "fill") {
 		t.Errorf("%+v", from)
 	}
-	if all, err := record.Headlines(headlines); err != nil || len(all) != 5 || all[0].Rows != 1 || !strings.HasPrefix(all[0].Metric, "misses of 1 programs of the open half, caches, fewer than 4 ways") {
+	if all, err := record.Headlines(headlines); err != nil || len(all) != 6 || all[0].Rows != 1 || !strings.HasPrefix(all[0].Metric, "misses of 1 programs of the open half, caches, fewer than 4 ways") {
 		t.Errorf("headlines: %+v, %v", all, err)
 	} else {
 		again := filepath.Join(dir, "again.csv")
