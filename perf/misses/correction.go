@@ -56,8 +56,8 @@ type GroupCorrection struct {
 	// Modelled says that they follow from a model of the level, whatever the Corrector
 	// replays.
 	Modelled bool
-	// Off is by what share of Misses they may be wrong, as far as the Corrector knows;
-	// intervals contain as much.
+	// Off is by what share of Misses they may be wrong, as far as the Corrector knows:
+	// intervals of 90% go part of the way there, as to what other models say.
 	Off float64
 }
 

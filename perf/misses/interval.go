@@ -48,10 +48,10 @@ func (s *span) widen(a, b float64) {
 // An interval of 90% goes part of the way to the farthest of these others (see
 // calibrated); other levels scale that as a normal distribution would.
 //
-// All this is about the groups whose misses a Corrector did not count. Those that it
-// counted are as far off as it says (GroupCorrection.Off), which a trial may have shown;
-// and an access that it did not count, or was wrong about, may have pushed out a block
-// of theirs too many or too few.
+// All this is about the groups whose misses a Corrector did not count. Of those that it
+// counted, an interval goes as large a part of the way to what it may be wrong by
+// (GroupCorrection.Off), which a trial may have shown; and an access that it did not
+// count, or was wrong about, may have pushed out a block of theirs too many or too few.
 func (d *doubter) intervals(ctx context.Context, rows []Row, coverage float64) error {
 	k := d.partWay() * normalQuantile(cmp.Or(coverage, predict.DefaultLevel)) / normalQuantile(predict.DefaultLevel)
 	spans, off := make([]span, len(rows)), make([]float64, len(rows))

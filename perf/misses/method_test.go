@@ -10,6 +10,7 @@ import (
 	"presage/perf/fit"
 	"presage/perf/internal/profiletest"
 	"presage/perf/predict"
+	"presage/perf/scaling"
 	"presage/perf/subject"
 )
 
@@ -55,6 +56,7 @@ func TestMethods(t *testing.T) {
 type halver struct {
 	groups int // of the first
 	exact  bool
+	off    float64
 	err    error
 	short  bool
 }
@@ -65,7 +67,7 @@ func (h halver) Correct(_ context.Context, of Uncorrected) (*Correction, error) 
 	c := &Correction{Groups: make([]GroupCorrection, len(of.Groups)), Warnings: []string{"halved"}}
 	for g := range min(h.groups, len(of.Groups)) {
 		m := of.Groups[g]
-		c.Groups[g] = GroupCorrection{Method: "half", Misses: predict.Misses{Accesses: m.Accesses, Cold: m.Cold / 2, Reuse: m.Reuse / 2}, Exact: h.exact}
+		c.Groups[g] = GroupCorrection{Method: "half", Misses: predict.Misses{Accesses: m.Accesses, Cold: m.Cold / 2, Reuse: m.Reuse / 2}, Exact: h.exact, Off: h.off}
 	}
 	if h.short {
 		c.Groups = c.Groups[1:]
@@ -74,7 +76,8 @@ func (h halver) Correct(_ context.Context, of Uncorrected) (*Correction, error) 
 }
 
 // TestCorrections: what a Corrector knows replaces the groups' misses and names
-// itself; misses that it counted have no interval, others keep theirs in proportion.
+// itself; misses that it counted exactly have no interval, others one as wide as it may be
+// wrong, by the share that is calibrated.
 func TestCorrections(t *testing.T) {
 	model, m, at := askable(t), profiletest.Machine(t, "origin2000"), subject.Sweep("n", 22)
 	plain, err := Predict(t.Context(), model, m, at, PredictOptions{})
@@ -87,6 +90,7 @@ func TestCorrections(t *testing.T) {
 	}{
 		{halver{groups: model.Groups()}, "half"},
 		{halver{groups: model.Groups(), exact: true}, "half"},
+		{halver{groups: model.Groups(), off: 0.04}, "half"},
 		{halver{}, ""},
 	} {
 		rows, err := Predict(t.Context(), model, m, at, PredictOptions{Corrector: c.by})
@@ -106,6 +110,17 @@ func TestCorrections(t *testing.T) {
 			}
 			if c.by.exact && r.High != r.Low {
 				t.Errorf("%s: an interval [%g, %g] of counted misses", r.Level, r.Low, r.High)
+			}
+			if c.by.groups > 0 && !c.by.exact {
+				// What may be wrong displaces as many blocks of the others.
+				share := calibrated
+				if scaling.OfPages(r.at.BlockBytes) {
+					share = calibratedPages
+				}
+				off := share * (1 + share) * (c.by.off + leastDoubt) * r.Misses
+				if math.Abs(r.High-r.Misses-off) > 1e-6*r.Misses || math.Abs(r.Misses-r.Low-off) > 1e-6*r.Misses {
+					t.Errorf("%+v: %s: %g misses in [%g, %g], want them within %g", c.by, r.Level, r.Misses, r.Low, r.High, off)
+				}
 			}
 		}
 	}

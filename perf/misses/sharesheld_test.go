@@ -25,8 +25,9 @@ func partWay(misses, other, share float64) float64 {
 	return misses * math.Pow((other+1)/(misses+1), share)
 }
 
-// TestIntervalsHoldShares: an interval of pages goes part of the way to what is missed if as large a share
-// of the accesses misses as in the largest run, in a level that holds as large a part.
+// TestIntervalsHoldShares: an interval of pages goes part of the way to what is missed if
+// as large a share of the accesses misses as in the largest run, in a level that holds as
+// large a part.
 func TestIntervalsHoldShares(t *testing.T) {
 	m := profiletest.Machine(t, "zen4")
 	m.Caches, m.TLBs = nil, m.TLBs[:1]

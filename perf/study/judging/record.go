@@ -140,7 +140,7 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		all = append(all, unwarned.Single(float64(s.Unwarned)))
 		if s.Class != ClassCycles {
 			held := base
-			held.Metric, held.Goal = s.Class+": share of the intervals of 90% that hold the truth", ">=0.85; <=0.95"
+			held.Metric, held.Goal = fmt.Sprintf("%s: share of the intervals of 90%%, calibrated on %s, that hold the truth", s.Class, calibratedOn(opt.Half)), ">=0.85; <=0.95"
 			all = append(all, held.Single(s.Intervals))
 			width := base
 			width.Metric, width.Beside = "their half widths, relative to the predictions", held.Metric
@@ -148,6 +148,18 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		}
 	}
 	return all
+}
+
+// calibratedOn names the programs that intervals are calibrated on, as far as those of a
+// half are among them.
+func calibratedOn(half Half) string {
+	switch half {
+	case Open:
+		return "these and 18 other programs"
+	case Closed:
+		return "31 other programs"
+	}
+	return "31 programs, some of them here"
 }
 
 // ofHalf names the half that programs are of, after their number.

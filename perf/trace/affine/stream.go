@@ -154,7 +154,7 @@ func quotient(n, inverse uint64) uint64 {
 // segment is the run of a piece with the single accesses up to the next run.
 // One repeats another if the same references access the same blocks of 2^shift
 // bytes in the same order. NewStream or AppendSpanned takes each access of the run of
-// piece i, and at most tail // single accesses follow it.
+// piece i, and at most tail single accesses follow it.
 func Repeats(pieces []trace.Piece, i, tail int, shift uint) int {
 	n := 0
 	if len(pieces[i+1].Accesses) > tail {
