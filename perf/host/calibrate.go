@@ -68,6 +68,7 @@ func Calibrate(ctx context.Context, opt Options) (*Profile, error) {
 		{"operations", c.operations},
 		{"branches", c.branches},
 		{"ends of loops", c.loops},
+		{"patterns of branches", c.patterns},
 		{"load latency, ordinary pages", func() error { return c.latencies(false) }},
 		{"load latency, huge pages", func() error { return c.latencies(true) }},
 		{"load latency in order", c.stream},
@@ -89,6 +90,7 @@ func Calibrate(ctx context.Context, opt Options) (*Profile, error) {
 	c.findReaches()
 	c.findWindow()
 	c.findLoopReach()
+	c.findPatternReach()
 	c.doubts()
 	c.Took = time.Since(c.Began)
 	return c.Profile, nil

@@ -25,6 +25,7 @@ const (
 	windowSource    = "window"
 	branchSource    = "branch"
 	loopSource      = "loops"
+	patternSource   = "patterns"
 )
 
 // Machine returns a description of the host with the numbers of the profile, in
@@ -61,7 +62,7 @@ func (p *Profile) YAML() ([]byte, error) {
 
 func (p *Profile) notes() string {
 	notes := []string{
-		"Cycles are those of a chain of dependent additions, assumed to take one each. Assumed, not measured: LRU replacement, write-back, allocation on a write, no inclusion; full associativity of the TLBs and where the system does not say; stores and branches of one cycle; units that no two classes share but those that were tried; a gshare predictor, but for what it foresees of loops.",
+		"Cycles are those of a chain of dependent additions, assumed to take one each. Assumed, not measured: LRU replacement, write-back, allocation on a write, no inclusion; full associativity of the TLBs and where the system does not say; stores and branches of one cycle; units that no two classes share but those that were tried; tagged tables of twelve lengths of history as the predictor of branches (gshare where it learns no patterns), but for what it foresees of loops and how long a pattern it learns.",
 	}
 	for _, b := range p.Bandwidths {
 		notes = append(notes, fmt.Sprintf("Bandwidth, %s, %s: %.1f GB/s (spread %.2f).", b.Kind, sizeText(b.Bytes), b.BytesPerSec()/1e9, b.Byte.Spread()))
@@ -270,6 +271,11 @@ func (d *describer) core() {
 		c.Source = append(c.Source, loopSource)
 		d.loops()
 	}
+	if p.PatternReach > 0 {
+		c.Branch.Predictor, c.Branch.PatternReach = "tage", p.PatternReach
+		c.Source = append(c.Source, patternSource)
+		d.patterns()
+	}
 	d.source(branchSource, "measured: a branch on a random bit, which half of the time is guessed wrong, against one that always goes the same way: %s a wrong guess", d.figure(p.Mispredict))
 }
 
@@ -284,6 +290,15 @@ func (d *describer) loops() {
 		beyond = fmt.Sprintf("with %d they do", p.LoopHi)
 	}
 	d.source(loopSource, "measured: loops of always the same number of iterations, with one branch in each: whether they take longer than their iterations, by more than half a wrong guess: %s; %s", text, beyond)
+}
+
+func (d *describer) patterns() {
+	p := d.p
+	beyond := "longer ones were not tried"
+	if p.PatternHi > 0 {
+		beyond = fmt.Sprintf("of %d it is not", p.PatternHi)
+	}
+	d.source(patternSource, "measured: a branch whose directions, drawn at random, come again: a pattern of %d directions is learned, so that less than a quarter of the time is lost that guessing at random costs; %s", p.PatternReach, beyond)
 }
 
 // units adds a unit for each class, or for several that share theirs.

@@ -28,13 +28,15 @@ func knownProfile() *Profile {
 			{"L1D", Geometry{1, 48 << 10, 64, 12, "0"}, 46336, 55104, cycles(4.1)},
 			{"L2", Geometry{}, 1 << 20, 1246912, cycles(13.6)},
 		},
-		MemoryNs:    exact(100),
-		StreamNs:    cycles(9.2),
-		LoopReach:   64,
-		LoopHi:      76,
-		Outstanding: 11.7,
-		Pages:       []Paged{{8, cycles(4), cycles(4)}, {16384, cycles(100), cycles(30)}},
-		TLBs:        []Reach{{91, 108, 7.0 / 4, false}, {1448, 1722, 30.0 / 4, true}},
+		MemoryNs:     exact(100),
+		StreamNs:     cycles(9.2),
+		LoopReach:    64,
+		LoopHi:       76,
+		PatternReach: 4096,
+		PatternHi:    8192,
+		Outstanding:  11.7,
+		Pages:        []Paged{{8, cycles(4), cycles(4)}, {16384, cycles(100), cycles(30)}},
+		TLBs:         []Reach{{91, 108, 7.0 / 4, false}, {1448, 1722, 30.0 / 4, true}},
 		Operations: []Operation{
 			{isa.ALU, cycles(1), cycles(0.26)},
 			{isa.Multiply, cycles(3), cycles(1)},
@@ -99,7 +101,7 @@ func TestMachineOfKnownProfile(t *testing.T) {
 		t.Errorf("frequency %v, memory %+v", m.Frequency, m.Memory)
 	}
 	c := m.Core
-	if c.InOrder || c.Window != 216 || c.IssueWidth != 6 || c.Branch.MispredictCost != 15 || c.Branch.LoopReach != 64 {
+	if c.InOrder || c.Window != 216 || c.IssueWidth != 6 || c.Branch.MispredictCost != 15 || c.Branch.LoopReach != 64 || c.Branch.Predictor != "tage" || c.Branch.PatternReach != 4096 {
 		t.Errorf("core %+v", c)
 	}
 	wantUnits := []machine.Unit{
@@ -365,6 +367,9 @@ func TestCalibrateHere(t *testing.T) {
 	good("a load in order", p.StreamNs)
 	for _, l := range p.Loops {
 		good("a loop", l.Execution)
+	}
+	if n := p.PatternReach; n < 0 || n > maxPattern || p.PatternHi != 0 && p.PatternHi <= n {
+		t.Errorf("patterns learned up to %d, not of %d", n, p.PatternHi)
 	}
 	if p.LoopReach < 0 || p.LoopReach > maxIterations || p.IssueWidth() < 0.5 {
 		t.Errorf("loops foreseen up to %d, %g instructions a cycle", p.LoopReach, p.IssueWidth())

@@ -38,11 +38,15 @@ type Profile struct {
 	Loops       []Loop
 	LoopReach   int // iterations of loops whose end was seen to be foreseen; 1: none, 0: not found
 	LoopHi      int // of one whose end was seen not to be; 0: none so long was tried
-	Windows     []Window
-	InOrder     bool // no load was under way while the core waited for another
-	WindowLo    int  // instructions that were seen to fit into the window; 0: not found
-	WindowHi    int  // instructions that do not fit; 0: none that large was tried
-	Warnings    []string
+	Patterns    []Pattern
+	// PatternReach is the number of directions of the longest pattern that was seen to be
+	// learned, 0: none; PatternHi that of one that was not, 0: none so long was tried.
+	PatternReach, PatternHi int
+	Windows                 []Window
+	InOrder                 bool // no load was under way while the core waited for another
+	WindowLo                int  // instructions that were seen to fit into the window; 0: not found
+	WindowHi                int  // instructions that do not fit; 0: none that large was tried
+	Warnings                []string
 }
 
 // GHz returns the observed clock frequency, assuming that a dependent addition

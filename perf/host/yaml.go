@@ -147,6 +147,7 @@ func (y *yamlWriter) schedule(c *machine.Core) {
 		y.count(4, "entries", b.Entries)
 		y.count(4, "history_bits", b.HistoryBits)
 		y.count(4, "loop_reach", b.LoopReach)
+		y.count(4, "pattern_reach", b.PatternReach)
 		y.cycles(4, "mispredict_cost", b.MispredictCost)
 	}
 }

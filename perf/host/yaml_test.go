@@ -36,7 +36,7 @@ core:
     - {of: [alu, multiply, divide, branch], latency: 1 cycle, uses: [{any_of: ["a unit", other]}]}
     - {of: [fp add, fp multiply, fp divide, fp sqrt, fp fused], latency: 2.5 cycles, uses: [{any_of: ["a unit"], for: 2 cycles}, {any_of: [other]}]}
     - {of: [load, store], latency: 3 cycles, uses: [{any_of: ["a unit"]}]}
-  branch: {predictor: gshare, entries: 1024, history_bits: 9, loop_reach: 33, mispredict_cost: 7 cycles}
+  branch: {predictor: tage, entries: 1024, history_bits: 99, loop_reach: 33, pattern_reach: 5000, mispredict_cost: 7 cycles}
   source: [s]
 caches:
   - {name: L1, capacity: 3 KiB, block: 64 B, ways: 3, replacement: nmru, write: through, write_allocate: false, bypass_float: true, latency: 3 cycles, source: [s]}

@@ -65,13 +65,17 @@ type Use struct {
 
 // Branch is the branch prediction of a core, and the cost of a misprediction.
 type Branch struct {
-	Predictor   string // "bimodal", "gshare", "static", or "perfect"
-	Entries     int    // counters of its table
-	HistoryBits int    // of a gshare predictor
+	Predictor   string // "bimodal", "gshare", "tage", "static", or "perfect"
+	Entries     int    // counters of its table; of a tage predictor entries of each of its tables
+	HistoryBits int    // of a gshare predictor, or of the longest history of a tage predictor
 	// LoopReach is the largest fixed number of iterations of a loop whose end
 	// is predicted; 1: none is. It is an observed property of the predictor,
 	// and takes precedence over HistoryBits.
-	LoopReach      int
+	LoopReach int
+	// PatternReach is the length of the longest pattern of directions, drawn at random,
+	// that a tage predictor learns if a branch follows it again and again. It is an
+	// observed property, too, and stands for Entries where these are not known.
+	PatternReach   int
 	MispredictCost Cycles
 }
 

@@ -89,7 +89,7 @@ func TestParseCore(t *testing.T) {
 			isa.Jump: isa.Branch, isa.IndirectJump: isa.Branch, isa.Call: isa.Branch, isa.Return: isa.Branch,
 			isa.SystemCall: isa.ALU, isa.Breakpoint: isa.ALU, isa.Fence: isa.ALU, isa.CSR: isa.ALU,
 		},
-		Branch: Branch{"gshare", 1024, 10, 17, 9},
+		Branch: Branch{Predictor: "gshare", Entries: 1024, HistoryBits: 10, LoopReach: 17, MispredictCost: 9},
 		Source: []string{"made"},
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
@@ -137,7 +137,11 @@ func TestParseCoreErrors(t *testing.T) {
 		{"of: [alu, multiply]", "of: []", "of is missing"},
 		{"of: [alu, multiply]", "of: [alu]", "no timing for multiply: add it under classes:"},
 		{"of: [fp divide]", "of: [fp divide, alu]", `small.yaml:23:23: class "alu" is timed twice`},
-		{"predictor: gshare", "predictor: oracle", `small.yaml:30:16: predictor: "oracle" is none of bimodal, gshare, static, perfect`},
+		{"predictor: gshare", "predictor: oracle", `small.yaml:30:16: predictor: "oracle" is none of bimodal, gshare, tage, static, perfect`},
+		{"gshare\n    entries: 1024\n    history_bits: 10", "tage\n    history_bits: 5000", "a tage predictor combines 1 to 4096 directions, not 5000"},
+		{"gshare\n    entries: 1024\n    history_bits: 10", "tage\n    history_bits: -1", "1 to 4096 directions, not -1"},
+		{"loop_reach: 17", "pattern_reach: 4096", "a gshare predictor learns no patterns by their length"},
+		{"gshare\n    entries: 1024\n    history_bits: 10", "tage\n    pattern_reach: -1", "-1 is impossible"},
 		{"loop_reach: 17", "loop_reach: -1", "small.yaml:33:17: -1 is impossible"},
 		{"gshare\n    entries: 1024\n    history_bits: 10\n", "static\n", "a static predictor learns no ends of loops"},
 		{"predictor: gshare", "predictor: bimodal", "a bimodal predictor has no history"},

@@ -58,6 +58,7 @@ type branchText struct {
 	Entries        int    `yaml:"entries"`
 	HistoryBits    int    `yaml:"history_bits"`
 	LoopReach      int    `yaml:"loop_reach"`
+	PatternReach   int    `yaml:"pattern_reach"`
 	MispredictCost string `yaml:"mispredict_cost"`
 }
 
@@ -259,11 +260,11 @@ func (r *reader) queues(text []queueText) []Queue {
 }
 
 // predictors lists the kinds of branch predictors that can be simulated.
-var predictors = []string{"bimodal", "gshare", "static", "perfect"}
+var predictors = []string{"bimodal", "gshare", "tage", "static", "perfect"}
 
 func (r *reader) branch(t *branchText) Branch {
 	const path = "$.core.branch"
-	b := Branch{Predictor: t.Predictor, Entries: t.Entries, HistoryBits: t.HistoryBits, LoopReach: t.LoopReach}
+	b := Branch{Predictor: t.Predictor, Entries: t.Entries, HistoryBits: t.HistoryBits, LoopReach: t.LoopReach, PatternReach: t.PatternReach}
 	r.need(path+".predictor", t.Predictor)
 	if !slices.Contains(predictors, t.Predictor) {
 		r.fail(path+".predictor", "predictor: %q is none of %s", t.Predictor, list(predictors))
@@ -272,19 +273,27 @@ func (r *reader) branch(t *branchText) Branch {
 	if t.Entries&(t.Entries-1) != 0 {
 		r.fail(path+".entries", "%d entries are not a power of two", t.Entries)
 	}
-	table := t.Predictor == "bimodal" || t.Predictor == "gshare"
+	table := t.Predictor == "bimodal" || t.Predictor == "gshare" || t.Predictor == "tage"
 	if t.Entries != 0 && !table {
 		r.fail(path+".entries", "a %s predictor has no entries", t.Predictor)
 	}
 	switch {
+	case t.Predictor == "tage":
+		if t.HistoryBits < 0 || t.HistoryBits > maxTAGEHistory {
+			r.fail(path+".history_bits", "a tage predictor combines 1 to %d directions, not %d", maxTAGEHistory, t.HistoryBits)
+		}
 	case t.HistoryBits != 0 && t.Predictor != "gshare":
-		r.fail(path+".history_bits", "a %s predictor has no history: that is for gshare", t.Predictor)
+		r.fail(path+".history_bits", "a %s predictor has no history: that is for gshare and tage", t.Predictor)
 	case t.HistoryBits < 0 || t.HistoryBits > 30 || t.Entries != 0 && 1<<t.HistoryBits > t.Entries:
 		r.fail(path+".history_bits", "%d bits of history cannot index %d entries", t.HistoryBits, t.Entries)
 	}
 	r.count(path+".loop_reach", t.LoopReach)
 	if t.LoopReach != 0 && !table {
-		r.fail(path+".loop_reach", "a %s predictor learns no ends of loops: loop_reach is for bimodal and gshare", t.Predictor)
+		r.fail(path+".loop_reach", "a %s predictor learns no ends of loops: loop_reach is for bimodal, gshare and tage", t.Predictor)
+	}
+	r.count(path+".pattern_reach", t.PatternReach)
+	if t.PatternReach != 0 && t.Predictor != "tage" {
+		r.fail(path+".pattern_reach", "a %s predictor learns no patterns by their length: pattern_reach is for tage", t.Predictor)
 	}
 	b.MispredictCost = r.instructionCycles(path+".mispredict_cost", t.MispredictCost)
 	return b

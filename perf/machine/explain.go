@@ -86,6 +86,9 @@ func (w *explainer) branch(b *Branch) {
 	if b.LoopReach != 0 {
 		text += fmt.Sprintf(", ends of loops foreseen up to %d iterations", b.LoopReach)
 	}
+	if b.PatternReach != 0 {
+		text += fmt.Sprintf(", patterns of up to %d directions learned", b.PatternReach)
+	}
 	w.line("  Branch prediction: %s; a wrong one costs %s.", text, cycles(b.MispredictCost))
 }
 

@@ -145,6 +145,7 @@ func (f *facts) core(c *Core) {
 	f.count("branch predictor entries", c.Branch.Entries)
 	f.count("branch predictor history bits", c.Branch.HistoryBits)
 	f.count("branch predictor loop reach", c.Branch.LoopReach)
+	f.count("branch predictor pattern reach", c.Branch.PatternReach)
 	f.number("branch mispredict cost", "cycles", float64(c.Branch.MispredictCost))
 }
 

@@ -17,6 +17,14 @@ const (
 	assumedMispredict  = 10 // cycles
 	assumedEntries     = 4096
 	assumedHistory     = 12
+	// assumedTAGEEntries and assumedLongHistory are about those of the predictors that
+	// won the championships of branch prediction since 2011: a thousand or two in each
+	// table, and histories of 640 to 2000 (Seznec, "A new case for the TAGE branch
+	// predictor", MICRO 2011, Table 1 and section 6).
+	assumedTAGEEntries = 1024
+	assumedLongHistory = 640
+	maxTAGEEntries     = 1 << 20
+	maxTAGEHistory     = 1 << 12
 	fetchAhead         = 4 // fetch buffer, in cycles of fetching
 )
 
@@ -139,13 +147,13 @@ func (c *Core) Mispredict() (cost Cycles, assumed bool) {
 }
 
 // Foresees returns the largest number of iterations of a loop whose end is
-// predicted: that of the description, or else the history of a gshare
+// predicted: that of the description, or else the history of a gshare or tage
 // predictor, or else 1, which is no loop.
 func (b *Branch) Foresees() int {
 	switch {
 	case b.LoopReach != 0:
 		return b.LoopReach
-	case b.Predictor == "gshare":
+	case b.HasHistory():
 		return b.History()
 	}
 	return 1
@@ -154,10 +162,30 @@ func (b *Branch) Foresees() int {
 // History returns the number of branches that a predictor with history
 // remembers, assumed if the description does not give it.
 func (b *Branch) History() int {
-	if b.HistoryBits == 0 {
-		return assumedHistory
+	switch {
+	case b.HistoryBits != 0:
+		return b.HistoryBits
+	case b.Predictor == "tage":
+		return assumedLongHistory
 	}
-	return b.HistoryBits
+	return assumedHistory
+}
+
+// HasHistory reports whether predictions depend on the latest directions of all branches.
+func (b *Branch) HasHistory() bool { return b.Predictor == "gshare" || b.Predictor == "tage" }
+
+// tageEntries returns the entries of each table of a tage predictor; of one that was
+// observed, so many that it learns as long a pattern (pipeline.TAGEReach for each). 0: not
+// known.
+func (b *Branch) tageEntries() int {
+	if b.Entries != 0 || b.PatternReach == 0 {
+		return b.Entries
+	}
+	n := 1
+	for n < maxTAGEEntries && n*pipeline.TAGEReach < b.PatternReach {
+		n *= 2
+	}
+	return n
 }
 
 func branch(core *Core, or func(v, otherwise int, what string) int) pipeline.Branch {
@@ -167,16 +195,21 @@ func branch(core *Core, or func(v, otherwise int, what string) int) pipeline.Bra
 		b.Predictor = pipeline.Bimodal
 	case "gshare":
 		b.Predictor = pipeline.Gshare
+	case "tage":
+		b.Predictor = pipeline.TAGE
 	case "static":
 		b.Predictor = pipeline.Static
 	default:
 		b.Predictor = pipeline.Perfect
 		return b
 	}
-	if b.Predictor != pipeline.Static {
+	switch b.Predictor {
+	case pipeline.TAGE:
+		b.Entries = or(core.Branch.tageEntries(), assumedTAGEEntries, "entries of each table of the branch predictor")
+	case pipeline.Bimodal, pipeline.Gshare:
 		b.Entries = or(core.Branch.Entries, assumedEntries, "counters of the branch predictor")
 	}
-	if b.Predictor == pipeline.Gshare {
+	if core.Branch.HasHistory() {
 		b.HistoryBits = or(core.Branch.HistoryBits, core.Branch.History(), "bits of branch history")
 	}
 	b.Penalty = or(whole(core.Branch.MispredictCost), assumedMispredict, "cycles of a wrong prediction")

@@ -145,11 +145,45 @@ func TestForesees(t *testing.T) {
 		{Branch{Predictor: "gshare", HistoryBits: 9}, 9},
 		{Branch{Predictor: "gshare", HistoryBits: 9, LoopReach: 70}, 70},
 		{Branch{Predictor: "bimodal", LoopReach: 70}, 70},
+		{Branch{Predictor: "tage"}, assumedLongHistory},
+		{Branch{Predictor: "tage", HistoryBits: 200}, 200},
 		{Branch{Predictor: "bimodal"}, 1},
 		{Branch{Predictor: "static"}, 1},
 	} {
 		if got := c.branch.Foresees(); got != c.want {
 			t.Errorf("%+v foresees %d iterations, want %d", c.branch, got, c.want)
 		}
+	}
+}
+
+// TestTAGE: tables are as described, or as large as the pattern that is learned asks for,
+// or as is usual, which is said.
+func TestTAGE(t *testing.T) {
+	for _, c := range []struct {
+		branch           Branch
+		entries, history int
+		assumed          bool
+	}{
+		{Branch{Predictor: "tage", Entries: 512, HistoryBits: 200}, 512, 200, false},
+		{Branch{Predictor: "tage", PatternReach: 16384, HistoryBits: 200}, 16384 / pipeline.TAGEReach, 200, false},
+		{Branch{Predictor: "tage", PatternReach: 20000, HistoryBits: 200}, 2 * 16384 / pipeline.TAGEReach, 200, false},
+		{Branch{Predictor: "tage", PatternReach: 20000, Entries: 256, HistoryBits: 200}, 256, 200, false},
+		{Branch{Predictor: "tage"}, assumedTAGEEntries, assumedLongHistory, true},
+	} {
+		m := *shippedAs(t, "zen4")
+		m.Core.Branch = c.branch
+		p, err := m.Pipeline()
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Contains(strings.Join(p.Assumed, "; "), "entries of each table of the branch predictor")
+		if b := p.Branch; b.Predictor != pipeline.TAGE || b.Entries != c.entries || b.HistoryBits != c.history || said != c.assumed {
+			t.Errorf("%+v: %d entries, %d directions; assumed %s", c.branch, b.Entries, b.HistoryBits, p.Assumed)
+		}
+	}
+	m := *shippedAs(t, "zen4")
+	m.Core.Branch = Branch{Predictor: "tage", PatternReach: 20000}
+	if text := m.Explain(); !strings.Contains(text, "tage, patterns of up to 20000 directions learned") {
+		t.Error(text)
 	}
 }

@@ -143,16 +143,32 @@ func (c *Config) checkQueues() error {
 	return nil
 }
 
+// mostEntries returns how many entries a table of a predictor may have.
+func (b *Branch) mostEntries() int {
+	if b.Predictor == TAGE {
+		return 1 << 20
+	}
+	return 1 << 28
+}
+
+// mostHistory returns how many directions a predictor may combine.
+func (b *Branch) mostHistory() int {
+	if b.Predictor == TAGE {
+		return 1 << 12
+	}
+	return 32
+}
+
 func (c *Config) checkBranch() error {
 	b := &c.Branch
-	if b.Predictor > Gshare {
+	if b.Predictor > TAGE {
 		return fmt.Errorf("the branch predictor is number %d, which is none", b.Predictor)
 	}
-	if (b.Predictor == Bimodal || b.Predictor == Gshare) && (b.Entries < 1 || b.Entries&(b.Entries-1) != 0 || b.Entries > 1<<28) {
-		return fmt.Errorf("the branch predictor has %d entries; a %v predictor needs a power of two up to %d", b.Entries, b.Predictor, 1<<28)
+	if most := b.mostEntries(); b.Predictor >= Bimodal && (b.Entries < 1 || b.Entries&(b.Entries-1) != 0 || b.Entries > most) {
+		return fmt.Errorf("the branch predictor has %d entries; a %v predictor needs a power of two up to %d", b.Entries, b.Predictor, most)
 	}
-	if b.HistoryBits < 0 || b.HistoryBits > 32 {
-		return fmt.Errorf("the branch predictor has %d history bits, want 0 to 32", b.HistoryBits)
+	if most := b.mostHistory(); b.HistoryBits < 0 || b.HistoryBits > most {
+		return fmt.Errorf("the branch predictor has %d history bits, want 0 to %d", b.HistoryBits, most)
 	}
 	for _, n := range []struct {
 		what  string

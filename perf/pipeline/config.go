@@ -105,6 +105,8 @@ const (
 	// Gshare is Bimodal with the index's low bits combined (exclusive or) with
 	// the latest directions of all branches.
 	Gshare
+	// TAGE prediction: tagged tables by geometric lengths of history (see tage).
+	TAGE
 )
 
 func (p Predictor) String() string {
@@ -117,6 +119,8 @@ func (p Predictor) String() string {
 		return "bimodal"
 	case Gshare:
 		return "gshare"
+	case TAGE:
+		return "tage"
 	}
 	return "unknown predictor"
 }
@@ -124,8 +128,8 @@ func (p Predictor) String() string {
 // Branch describes the prediction of transfers of control, and its costs.
 type Branch struct {
 	Predictor   Predictor
-	Entries     int // counters of the table, a power of two
-	HistoryBits int // directions that Gshare combines, at most 32
+	Entries     int // counters of the table, or of TAGE entries of each of twelve; a power of two
+	HistoryBits int // directions that Gshare combines, at most 32; the most that TAGE does, at most 4096 (0: 640)
 
 	// Penalty is the time from the completion of a mispredicted branch to the
 	// earliest beginning of an instruction on the right path.

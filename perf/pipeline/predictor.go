@@ -10,6 +10,7 @@ type predictor struct {
 	config   *Branch
 	counters []uint8 // 0, 1: not taken; 2, 3: taken
 	history  uint32
+	tage     *tage
 	targets  []uint64 // last target by address of the jump
 }
 
@@ -19,7 +20,10 @@ const counterStart = 2
 
 func newPredictor(c *Branch) predictor {
 	p := predictor{config: c}
-	if c.Predictor == Bimodal || c.Predictor == Gshare {
+	switch c.Predictor {
+	case TAGE:
+		p.tage = newTAGE(c.Entries, c.HistoryBits)
+	case Bimodal, Gshare:
 		p.counters = make([]uint8, c.Entries)
 		for i := range p.counters {
 			p.counters[i] = counterStart
@@ -110,8 +114,11 @@ func (p *predictor) foresees(t *transfer, pc uint64, r *returns) bool {
 }
 
 func (p *predictor) direction(t *transfer, taken bool) bool {
-	if p.config.Predictor == Static {
+	switch p.config.Predictor {
+	case Static:
 		return taken == (t.target <= t.pc)
+	case TAGE:
+		return p.tage.direction(t.pc, taken)
 	}
 	i := t.pc >> 1 // instructions lie at even addresses
 	if p.config.Predictor == Gshare {

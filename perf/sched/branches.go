@@ -253,7 +253,7 @@ func (p *branchPredictor) foresees(routine, loop, b int) (foreseen, noisy bool) 
 	r, f := p.analysis.Program.Routines[routine], &p.f.Routines[routine]
 	rare, all := rarer(r, f, b)
 	branch := &p.core.Branch
-	if branch.LoopReach != 0 || branch.Predictor != "gshare" {
+	if branch.LoopReach != 0 || !branch.HasHistory() {
 		return all/rare <= float64(branch.Foresees()), false
 	}
 	executed := 0.0

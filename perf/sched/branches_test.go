@@ -59,6 +59,8 @@ func TestPredictBranches(t *testing.T) {
 		{"gshare that does not", machine.Branch{Predictor: "gshare", HistoryBits: 9, MispredictCost: 5}, 10, 3},
 		{"seen to foresee the loop", machine.Branch{Predictor: "gshare", HistoryBits: 9, LoopReach: 10, MispredictCost: 5}, 0, 3},
 		{"seen not to, whatever the history", machine.Branch{Predictor: "gshare", HistoryBits: 12, LoopReach: 9, MispredictCost: 5}, 10, 3},
+		{"tables of long histories", machine.Branch{Predictor: "tage", MispredictCost: 5}, 0, 3},
+		{"tables of shorter ones", machine.Branch{Predictor: "tage", HistoryBits: 9, MispredictCost: 5}, 10, 3},
 		{"counters that were seen to", machine.Branch{Predictor: "bimodal", LoopReach: 10, MispredictCost: 5}, 0, 3},
 		{"static", machine.Branch{Predictor: "static"}, 10, 3},
 		{"perfect", machine.Branch{Predictor: "perfect", MispredictCost: 5}, 0, 0},

@@ -26,6 +26,7 @@ func (t *timer) disturb(ctx context.Context, s *subject.Structure, f *sched.Freq
 	}
 	d := disturber{timer: t, structure: s, f: f, refs: refsOf(t.program)}
 	branches := sched.PredictBranches(&t.machine.Core, s.Access, f, t.seenBranches(s))
+	t.learned = t.learnedCycles(s, f, branches)
 	model := &synth.Model{Frequencies: f, Wrong: branches.Wrong, Counted: branches.Counted, Access: make([]synth.Access, len(t.program.Refs))}
 	d.sources(result, model)
 	with := []synth.Causes{0, synth.Mispredictions}

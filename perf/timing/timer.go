@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"presage/perf/access"
 	"presage/perf/internal/num"
 	"presage/perf/isa"
@@ -37,6 +39,10 @@ type timer struct {
 
 	seen   *sched.SeenBranches // of seenOf; nil: not known
 	seenOf *subject.Structure
+	seenAt string // the point of the run
+	// learned is how long branches would be mispredicted in the run that is predicted that
+	// are not, as they were not in the run that was seen.
+	learned float64
 }
 
 var errByReference = errors.New("perf: times are of programs, routines and loops, not of references")
@@ -304,7 +310,7 @@ func (t *timer) row(at *places, scope int, st *scopeTime, blank Row) Row {
 		r.Seconds = r.Cycles / hz
 	}
 	r.CPI = num.Ratio(r.Cycles, r.Instructions)
-	if doubt := t.guesses(&r); doubt != "" {
+	if doubt := t.guesses(scope, &r); doubt != "" {
 		r.Warning = strings.Join(slices.DeleteFunc([]string{r.Warning, doubt}, func(s string) bool { return s == "" }), "; ")
 	}
 	return r
@@ -315,11 +321,30 @@ func (t *timer) row(at *places, scope int, st *scopeTime, blank Row) Row {
 const manyWrong = 0.25
 
 // guesses returns a doubt about a row most of which hangs on what a predictor that the
-// description does not describe guesses; empty if there is none.
-func (t *timer) guesses(r *Row) string {
+// description does not describe guesses, or on what one learned in a run; empty if there
+// is none.
+func (t *timer) guesses(scope int, r *Row) string {
 	b := &t.machine.Core.Branch
-	if t.seen == nil || b.Predictor != "gshare" || b.Entries != 0 || r.Branch < manyWrong*r.Cycles {
-		return ""
+	switch {
+	case t.seen == nil:
+	case b.Predictor == "gshare" && b.Entries == 0 && r.Branch >= manyWrong*r.Cycles:
+		return fmt.Sprintf("mispredicted branches take %.0f%% of the time, as a small gshare predictor guesses: the processor's own tables are not described, and outcomes that come again may be known to it", 100*r.Branch/r.Cycles)
+	case b.Predictor == "tage" && scope == 0 && t.learned >= manyWrong*r.Cycles:
+		return fmt.Sprintf("outcomes of branches that come again are taken to be learned as in the run at %s: if none were, up to %.0f%% more time", t.seenAt, 100*t.learned/r.Cycles)
 	}
-	return fmt.Sprintf("mispredicted branches take %.0f%% of the time, as a small gshare predictor guesses: the processor's own tables are not described, and outcomes that come again may be known to it", 100*r.Branch/r.Cycles)
+	return ""
+}
+
+// learnedCycles returns how long mispredictions would take, beyond those of branches as
+// predicted, if all that depend on data were drawn at random.
+func (t *timer) learnedCycles(s *subject.Structure, f *sched.Frequencies, predicted *sched.Branches) float64 {
+	if t.seenBranches(s) == nil {
+		return 0
+	}
+	random, more := sched.PredictBranches(&t.machine.Core, s.Access, f, nil), 0.0
+	for i, r := range s.Graph.Routines {
+		more += floats.Sum(random.Of(i, r, &f.Routines[i])) - floats.Sum(predicted.Of(i, r, &f.Routines[i]))
+	}
+	cost, _ := t.machine.Core.Mispredict()
+	return more * float64(cost)
 }

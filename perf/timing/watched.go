@@ -48,6 +48,7 @@ func (t *timer) watchBranches(ctx context.Context, model *misses.Model, executio
 		t.warnings = append(t.warnings, fmt.Sprintf("branches that depend on data count as random: %v", err))
 		return nil
 	}
+	t.seenAt = c.Point.String()
 	t.seenOf, t.seen = execution.structure, &sched.SeenBranches{F: sched.Counted(c.Recovered), Wrong: make(map[uint64]float64)}
 	for b, insts := range code {
 		last := &insts[len(insts)-1]

@@ -25,7 +25,7 @@ import (
 const calibrationWidth, calibrationHeight = 9, 5.5
 
 // calibrationTables are the tables that calibrate can print.
-var calibrationTables = []string{"summary", "levels", "latency", "tlb", "bandwidth", "parallelism", "window", "loops"}
+var calibrationTables = []string{"summary", "levels", "latency", "tlb", "bandwidth", "parallelism", "window", "loops", "patterns"}
 
 // calibrationTable returns one of calibrationTables.
 func calibrationTable(c *calibration.Calibration, name string) dataframe.DataFrame {
@@ -44,6 +44,8 @@ func calibrationTable(c *calibration.Calibration, name string) dataframe.DataFra
 		return frame.Of(c.Parallelism())
 	case "window":
 		return frame.Of(c.Windows())
+	case "patterns":
+		return frame.Of(c.Patterns())
 	}
 	return frame.Of(c.Loops())
 }

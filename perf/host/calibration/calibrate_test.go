@@ -35,6 +35,7 @@ func TestCalibrate(t *testing.T) {
 		"levels": {len(c.Levels()), len(p.Levels)}, "latencies": {len(c.Latencies()), len(p.Latencies)}, "translations": {len(c.Translations()), len(p.Pages)},
 		"bandwidths": {len(c.Bandwidths()), len(p.Bandwidths)}, "parallelism": {len(c.Parallelism()), len(p.Parallel)},
 		"windows": {len(c.Windows()), len(p.Windows)}, "loops": {len(c.Loops()), len(p.Loops)},
+		"patterns": {len(c.Patterns()), len(p.Patterns)},
 	} {
 		if rows[0] != rows[1] || rows[0] == 0 {
 			t.Errorf("%s: %d rows, want %d", name, rows[0], rows[1])
@@ -109,6 +110,7 @@ func TestRowsOfAKnownHost(t *testing.T) {
 		Parallel:   []host.Parallel{{Chains: 1, Load: ns(100)}, {Chains: 4, Load: ns(25)}},
 		Bandwidths: []host.Bandwidth{{Kind: "read", Bytes: 1 << 20, Byte: ns(0.125)}},
 		Loops:      []host.Loop{{Iterations: 4, Execution: ns(10), Ends: ns(1)}},
+		Patterns:   []host.Pattern{{Directions: 512, Branch: ns(2)}},
 		Pages:      []host.Paged{{Pages: 8, Sparse: ns(6), Dense: ns(2)}},
 	}}
 	var got []string
@@ -141,6 +143,9 @@ func TestRowsOfAKnownHost(t *testing.T) {
 	}
 	if r := c.Loops()[0]; r.Cycles != 20 || r.Each != 5 || r.Ends != 2.5 {
 		t.Errorf("loop: %+v", r)
+	}
+	if r := c.Patterns()[0]; r.Directions != 512 || r.Cycles != 5 || r.Wrong != 2.5/8 {
+		t.Errorf("pattern: %+v", r)
 	}
 	if r := c.Translations()[0]; r.Cycles != 8 || r.Page != 4096 {
 		t.Errorf("translation: %+v", r)

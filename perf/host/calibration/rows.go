@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"presage/perf/host"
+	"presage/perf/internal/num"
 )
 
 // SummaryRow is a number that a machine description holds. Repeats only ever make
@@ -200,6 +201,23 @@ func (c *Calibration) Loops() []LoopRow {
 	for _, l := range c.Profile.Loops {
 		cycles := c.Profile.Cycles(l.Execution.Min)
 		rows = append(rows, LoopRow{c.name(), l.Iterations, cycles, cycles / float64(l.Iterations), c.Profile.Cycles(l.Ends.Median), l.Execution.Median, l.Execution.Spread()})
+	}
+	return rows
+}
+
+// PatternRow is the time of a branch whose directions come again.
+type PatternRow struct {
+	Host       string  `frame:"host"`
+	Directions int     `frame:"directions"`
+	Cycles     float64 `frame:"meas_branch_cycles"` // beyond one that always goes the same way, the median
+	Wrong      float64 `frame:"meas_wrong_share"`   // that, of what a wrong guess costs
+}
+
+// Patterns returns a row for each length of a pattern.
+func (c *Calibration) Patterns() []PatternRow {
+	var rows []PatternRow
+	for _, p := range c.Profile.Patterns {
+		rows = append(rows, PatternRow{c.name(), p.Directions, c.Profile.Cycles(p.Branch.Median), num.Ratio(p.Branch.Median, c.Profile.Mispredict.Min)})
 	}
 	return rows
 }

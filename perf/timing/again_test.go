@@ -1,0 +1,70 @@
+package timing
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presage/perf/anatomy"
+	"presage/perf/internal/oracle"
+	"presage/perf/internal/perftest"
+	"presage/perf/internal/profiletest"
+	"presage/perf/locality"
+	"presage/perf/machine"
+	"presage/perf/misses"
+	"presage/perf/store"
+	"presage/perf/subject"
+)
+
+// TestOutcomesThatComeAgain: a core that learns patterns of branches is predicted to have
+// learned those of the largest run, as the simulated core does, and a row says that it
+// hangs on that; one that learns shorter ones is not.
+func TestOutcomesThatComeAgain(t *testing.T) {
+	compiler := oracle.Need(t, "riscv64-linux-gnu-gcc")
+	prog := perftest.Link(t, compiler, []string{"-O2", "-g", "-static", filepath.Join("testdata", "again.c")}, "again.elf")
+	run := subject.RunOptions{Args: "{n}", Store: store.Open(t.TempDir())}
+	points, at := subject.Sweep("n", 800, 960, 1120, 1280, 1440, 1600), subject.Sweep("n", 3200)
+	counts, err := anatomy.CountSweep(t.Context(), prog, points, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execution, err := FitExecution(t.Context(), counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := *profiletest.Machine(t, "zen4")
+	runs, err := locality.Profile(t.Context(), prog, points, locality.ProfileOptions{RunOptions: run, BlockBytes: m.BlockBytes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: run.Store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cycles := make(map[int]float64)
+	for _, reach := range []int{1 << 15, 1 << 8} {
+		m.Core.Branch = machine.Branch{Predictor: "tage", PatternReach: reach, MispredictCost: 13}
+		pred, err := Predict(t.Context(), model, execution, &m, at, PredictOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sim, err := Simulate(t.Context(), prog, &m, at, SimulateOptions{RunOptions: run})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, s := pred[0], sim[0]
+		cycles[reach] = p.Cycles
+		t.Logf("patterns of %d: %.4g instructions, schedule %.4g, flow %.3g, waits %v; simulated %.4g", reach, p.Instructions, p.Schedule, p.Flow, p.Waits, s.Instructions)
+		t.Logf("patterns of %d: %.4g cycles, of branches %.3g; simulated %.4g, %.0f mispredicted", reach, p.Cycles, p.Branch, s.Cycles, s.Mispredicts)
+		if off := p.Cycles/s.Cycles - 1; math.Abs(off) > 0.1 {
+			t.Errorf("patterns of %d: %+.2f off", reach, off)
+		}
+		if said := strings.Contains(p.Warning, "learned as in the run at n=1600"); said != (reach > 3200) {
+			t.Errorf("patterns of %d: %s", reach, p.Warning)
+		}
+	}
+	if cycles[1<<8] < 1.5*cycles[1<<15] {
+		t.Errorf("%.4g cycles where patterns are learned, %.4g where not: this shows nothing", cycles[1<<15], cycles[1<<8])
+	}
+}
