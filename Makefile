@@ -18,7 +18,7 @@ SHELL       := bash
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 .NOTPARALLEL:
-.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge study study-times sampled metasim spmv infer infer-long host native iperf-host iperf-simulated kernel completion deps bench fuzz random objdump soak race race-short fuzz-short clean
+.PHONY: help demo test lint unit notebook-test browser-test notebooks validation judge practice fresh study study-times sampled metasim spmv infer infer-long host native iperf-host iperf-simulated kernel completion deps bench fuzz random objdump soak race race-short fuzz-short clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -119,6 +119,13 @@ HALF ?= open
 
 judge: ## hold predictions against simulation on the judging suite, and record it (an hour; goes on where it was interrupted)
 	nice $(GO) run ./perf/cmd/presage judge -q datasets/suite/suite.yaml --half $(HALF) --machine origin2000,itanium2,zen4 --record datasets/validation/suite-$(HALF) --headlines datasets/headlines.csv $(if $(filter closed,$(HALF)),--beside datasets/validation/suite-open)
+	$(GO) run ./perf/cmd/presage headlines
+
+practice: ## predict and simulate the programs that intervals are calibrated on, and record it (half an hour)
+	nice $(GO) run ./perf/cmd/presage judge -q datasets/practice/suite.yaml --machine origin2000,itanium2,zen4 --record datasets/validation/practice
+
+fresh: ## predict and simulate the programs that were written last, and record it (half an hour)
+	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/suite.yaml --half fresh --machine origin2000,itanium2,zen4 --record datasets/validation/fresh --headlines datasets/headlines.csv --beside datasets/validation/suite-closed
 	$(GO) run ./perf/cmd/presage headlines
 
 # Meshes of the training runs were drawn at random between 20 and 50 (Python's
@@ -232,10 +239,14 @@ host: ## measure this machine and two programs on it, and record it
 	$(GO) run ./perf/cmd/presage measure ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=24,32,40,52,64,80,100 --repeats 15 --record datasets/host/sweep3d.csv
 	$(GO) run ./perf/cmd/presage measure ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --sweep n=160,224,320,448,640,896 --repeats 15 --record datasets/host/matmul.csv
 
+# Names of the description and of the times: `make native HOST=genoa TIMES=genoa` keeps
+# those that there are.
+HOST  ?= host
+TIMES ?= walltime
 native: ## measure this machine, and hold predicted wall times of native programs against measured ones, and record it (half an hour)
 	$(GO) build -o $(BUILD)/presage ./perf/cmd/presage
-	$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10) $(BUILD)/presage calibrate -o datasets/native/host.yaml
-	$(BUILD)/presage walltime datasets/native --machine datasets/native/host.yaml --prefix "$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10)" --record datasets/native/walltime
+	$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10) $(BUILD)/presage calibrate -o datasets/native/$(HOST).yaml
+	$(BUILD)/presage walltime datasets/native --machine datasets/native/$(HOST).yaml --prefix "$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10)" --record datasets/native/$(TIMES)
 
 infer: ## simulate programs on random architectures, infer models of both, and record it (three quarters of an hour; goes on where it was interrupted)
 	$(GO) run ./perf/cmd/presage infer campaign --record datasets/inferred

@@ -82,7 +82,7 @@ func TestSweepsAreMissedEvenly(t *testing.T) {
 	if math.Abs(r.FullyAssoc/want-1) < 0.2 {
 		t.Errorf("%.0f misses fully associative, %.0f simulated: this shows nothing", r.FullyAssoc, want)
 	}
-	if r.Low > want || r.High < partWay(r.Misses, r.FullyAssoc, calibrated) {
+	if r.Low > want || r.High < partWay(r.Misses, r.FullyAssoc, calibratedFew) {
 		t.Errorf("from %.0f to %.0f: want %.0f in it, and part of the way to %.0f", r.Low, r.High, want, r.FullyAssoc)
 	}
 	if !strings.Contains(r.Warning, "conflicts possible") {

@@ -88,8 +88,11 @@ func (d *doubter) intervals(ctx context.Context, rows []Row, coverage float64) e
 
 // partWay returns how far intervals of 90% go on the way to other predictions.
 func (d *doubter) partWay() float64 {
-	if scaling.OfPages(d.level.BlockBytes) {
+	switch l := d.level; {
+	case scaling.OfPages(l.BlockBytes):
 		return calibratedPages
+	case l.Sets > 1 && l.Ways < fewWays:
+		return calibratedFew
 	}
 	return calibrated
 }

@@ -113,7 +113,7 @@ func TestCorrections(t *testing.T) {
 			}
 			if c.by.groups > 0 && !c.by.exact {
 				// What may be wrong displaces as many blocks of the others.
-				share := calibrated
+				share := calibratedFew // both caches of the Origin have two ways
 				if scaling.OfPages(r.at.BlockBytes) {
 					share = calibratedPages
 				}

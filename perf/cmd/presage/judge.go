@@ -49,7 +49,8 @@ them. Results are kept in the store: an interrupted run goes on where it stopped
 --from reads the rows of such files in place of judging anew.
 
 A suite has an open half, which may be looked at while predictions are improved, and
-a closed one, which has to be asked for.`,
+a closed one, which has to be asked for. Fresh programs are written after predictions
+were improved, and judged once.`,
 		Example: `  presage judge datasets/suite/suite.yaml --machine origin2000,itanium2,zen4
   presage judge datasets/suite/suite.yaml --machine zen4 --program lufact,spmv --table misses --format csv
   presage judge datasets/suite/suite.yaml --half all --machine origin2000,itanium2,zen4 --record datasets/validation/suite-all
@@ -80,7 +81,7 @@ a closed one, which has to be asked for.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.half, "half", string(judging.Open), "programs to judge: open, closed or all")
+	f.StringVar(&flags.half, "half", string(judging.Open), "programs to judge: open, closed, fresh or all")
 	f.StringSliceVar(&flags.programs, "program", nil, "judge these programs of the half only")
 	f.StringSliceVar(&flags.machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
 	f.BoolVar(&opt.Native, "native", false, "build the programs by the compilers of this computer, with shared libraries, and run them natively (x86-64 Linux); cycles are not judged")
@@ -90,7 +91,7 @@ a closed one, which has to be asked for.`,
 	f.StringVar(&flags.record, "record", "", "name prefix of the files to write the rows to")
 	f.StringVar(&flags.from, "from", "", "name prefix of files that --record wrote, to read in place of judging; --half, --native and --pages say what they are of")
 	f.StringVar(&flags.headlines, "headlines", "", "file of headlines to update, such as datasets/headlines.csv")
-	f.StringVar(&flags.beside, "beside", "", "name prefix of recorded rows of the open half, to stand beside the closed half's headlines")
+	f.StringVar(&flags.beside, "beside", "", "name prefix of recorded rows to stand beside headlines: of the open half beside the closed one's, of the closed half beside those of fresh programs")
 	f.StringVar(&flags.dir, "store", "", "folder that keeps executables, profiles and simulations (default the user's)")
 	f.BoolVarP(&flags.run.quiet, "quiet", "q", false, "no progress on standard error")
 	flags.on.register(cmd)
@@ -180,8 +181,8 @@ func (f *judgeFlags) headlineOptions(opt *judging.Options, command string) (judg
 	if f.beside == "" {
 		return of, nil
 	}
-	if of.Half != judging.Closed || f.headlines == "" {
-		return of, errors.New("--beside is for headlines of the closed half: give --half closed and --headlines")
+	if of.Half != judging.Closed && of.Half != judging.Fresh || f.headlines == "" {
+		return of, errors.New("--beside is for headlines of the closed half and of fresh programs: give --half closed or fresh, and --headlines")
 	}
 	var err error
 	of.Beside, err = judging.Load(f.beside)

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"presage/perf/host"
-	"presage/perf/internal/num"
 )
 
 // SummaryRow is a number that a machine description holds. Repeats only ever make
@@ -210,14 +209,14 @@ type PatternRow struct {
 	Host       string  `frame:"host"`
 	Directions int     `frame:"directions"`
 	Cycles     float64 `frame:"meas_branch_cycles"` // beyond one that always goes the same way, the median
-	Wrong      float64 `frame:"meas_wrong_share"`   // that, of what a wrong guess costs
+	Wrong      float64 `frame:"meas_wrong_share"`   // that, of what a wrong guess costs; infinite where that does not show
 }
 
 // Patterns returns a row for each length of a pattern.
 func (c *Calibration) Patterns() []PatternRow {
 	var rows []PatternRow
 	for _, p := range c.Profile.Patterns {
-		rows = append(rows, PatternRow{c.name(), p.Directions, c.Profile.Cycles(p.Branch.Median), num.Ratio(p.Branch.Median, c.Profile.Mispredict.Min)})
+		rows = append(rows, PatternRow{c.name(), p.Directions, c.Profile.Cycles(p.Branch.Median), p.Branch.Median / c.Profile.Mispredict.Min})
 	}
 	return rows
 }

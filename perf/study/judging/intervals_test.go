@@ -41,3 +41,28 @@ func TestFactor(t *testing.T) {
 		t.Errorf("held %g, want 2/3", got)
 	}
 }
+
+// TestCalibrated: intervals of each class are about as wide as the rows ask for
+// that they were calibrated on, as recorded: programs that may be looked at, of the suite's
+// open half and practice.
+func TestCalibrated(t *testing.T) {
+	practice := suiteOf(t, practicePath)
+	for i := range practice.Programs {
+		if p := &practice.Programs[i]; p.Half != Open {
+			t.Errorf("%s is of the half %q", p.Name, p.Half)
+		}
+	}
+	all := new(Findings)
+	for _, name := range []string{"suite-open", "practice"} {
+		f, err := Load("../../../datasets/validation/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Misses = append(all.Misses, f.Misses...)
+	}
+	for _, s := range all.Summary() {
+		if t.Logf("%s: %d rows, factor %.2f", s.Class, s.Rows, s.Factor); !(s.Factor > 0.7 && s.Factor < 1.4) {
+			t.Errorf("%s: intervals ask for %.2f times their widths", s.Class, s.Factor)
+		}
+	}
+}

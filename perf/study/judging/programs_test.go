@@ -13,14 +13,19 @@ import (
 	"presage/perf/trace"
 )
 
-// TestProgramsVerify builds every program natively and for linux/riscv64, at a small
+// TestProgramsVerify builds every program of the suite, and every fresh one, natively and for linux/riscv64, at a small
 // size, and runs it here and in the engine: a program ends with status 0 only if its
 // result is right, and with 2 if it is given no size.
 func TestProgramsVerify(t *testing.T) {
 	if testing.Short() {
 		t.Skip("what it builds and runs is without the race detector")
 	}
-	s := suite(t)
+	for _, s := range []*Suite{suite(t), suiteOf(t, freshPath)} {
+		verify(t, s)
+	}
+}
+
+func verify(t *testing.T, s *Suite) {
 	for i := range s.Programs {
 		p := &s.Programs[i]
 		t.Run(p.Name, func(t *testing.T) {
@@ -41,20 +46,39 @@ func TestProgramsVerify(t *testing.T) {
 					t.Errorf("without a size: status %d, want 2\n%s", status, out)
 				}
 			})
-			t.Run("riscv64", func(t *testing.T) {
-				prog, err := subject.Open(compiled(t, s.Dir, p, guestPrefix))
-				if err != nil {
-					t.Fatal(err)
-				}
-				request := subject.Request{Plan: &trace.Plan{}}
-				run := subject.RunOptions{Folders: []subject.Folder{{Guest: "/in", Host: in}}}
-				if request.Inputs, err = prog.InputsOf(arguments(p, "/in"), run); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := prog.Run(t.Context(), request); err != nil {
-					t.Error(err)
-				}
-			})
+			t.Run("riscv64", func(t *testing.T) { runsInEngine(t, s, p, in) })
+		})
+	}
+}
+
+// runsInEngine runs a program for linux/riscv64 with the file of its size in a folder, and
+// demands status 0.
+func runsInEngine(t *testing.T, s *Suite, p *Program, in string) {
+	prog, err := subject.Open(compiled(t, s.Dir, p, guestPrefix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := subject.Request{Plan: &trace.Plan{}}
+	run := subject.RunOptions{Folders: []subject.Folder{{Guest: "/in", Host: in}}}
+	if request.Inputs, err = prog.InputsOf(arguments(p, "/in"), run); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := prog.Run(t.Context(), request); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPracticeRuns builds the practice programs, which do not verify themselves, and runs
+// them to their ends.
+func TestPracticeRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what it builds and runs is without the race detector")
+	}
+	s := suiteOf(t, practicePath)
+	for i := range s.Programs {
+		t.Run(s.Programs[i].Name, func(t *testing.T) {
+			t.Parallel()
+			runsInEngine(t, s, &s.Programs[i], t.TempDir())
 		})
 	}
 }

@@ -67,8 +67,11 @@ func headlineStudy(opt *HeadlineOptions) string {
 	if opt.Native {
 		study = "judging suite, native"
 	}
-	if opt.Half == All {
+	switch opt.Half {
+	case All:
 		return study
+	case Fresh:
+		return study + ", fresh programs"
 	}
 	return fmt.Sprintf("%s, %s half", study, opt.Half)
 }
@@ -96,7 +99,8 @@ type HeadlineOptions struct {
 	PageBytes uint64 // as Options.PageBytes
 	Command   string // that makes the findings again
 	// Beside are findings of the open half, to stand beside those of the closed one: how
-	// predictions do on programs that could be looked at while they were improved. nil: none.
+	// predictions do on programs that could be looked at while they were improved. Beside
+	// those of fresh programs they are of the closed half. nil: none.
 	Beside *Findings
 }
 
@@ -113,7 +117,11 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 
 		errs := base
 		errs.Metric, errs.Goal = about, goals[s.Class]
-		if opt.Half != Open && !opt.Native { // readers ask of programs that nobody worked with
+		switch {
+		case opt.Native:
+		case opt.Half == Fresh && s.Class == ClassManyWays:
+			errs.Question = "And of programs that were written after all else was done, and judged once?"
+		case opt.Half == Closed || opt.Half == All: // readers ask of programs that nobody worked with
 			errs.Question = questions[s.Class]
 		}
 		all = append(all, errs.WithSample(valuesOf(class, func(o *outcome) float64 { return o.err })))
@@ -122,7 +130,7 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		beside.Metric = "n³ from the largest training size"
 		all = append(all, beside.WithSample(valuesOf(class, func(o *outcome) float64 { return o.baseline })))
 		if opt.Beside != nil {
-			beside.Metric = "the open half"
+			beside.Metric = besideName(opt.Half)
 			class := opt.Beside.ofClass(s.Class)
 			all = append(all, beside.WithSample(valuesOf(class, func(o *outcome) float64 { return o.err })))
 		}
@@ -139,15 +147,27 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		unwarned.Metric, unwarned.Goal, unwarned.Unit = fmt.Sprintf("%s: rows of %d off by more than %d times without a warning", s.Class, s.Rows, Gross), "<=0", "rows"
 		all = append(all, unwarned.Single(float64(s.Unwarned)))
 		if s.Class != ClassCycles {
-			held := base
-			held.Metric, held.Goal = fmt.Sprintf("%s: share of the intervals of 90%%, calibrated on %s, that hold the truth", s.Class, calibratedOn(opt.Half)), ">=0.85; <=0.95"
-			all = append(all, held.Single(s.Intervals))
+			inside := base
+			inside.Metric, inside.Goal = fmt.Sprintf("%s: share of the intervals of 90%%, calibrated on %s, that hold the truth", s.Class, calibratedOn(opt.Half)), ">=0.85; <=0.95"
+			all = append(all, inside.Single(s.Intervals))
 			width := base
-			width.Metric, width.Beside = "their half widths, relative to the predictions", held.Metric
+			width.Metric, width.Beside = "their half widths, relative to the predictions", inside.Metric
 			all = append(all, width.WithSample(magnitudes(class, (*outcome).halfWidth)))
+			if opt.Half == Fresh && opt.Beside != nil {
+				inside.Metric += ", of these and the closed half's together"
+				all = append(all, inside.Single(held(slices.Concat(class, opt.Beside.ofClass(s.Class)))))
+			}
 		}
 	}
 	return all
+}
+
+// besideName names the programs that stand beside those of a half.
+func besideName(half Half) string {
+	if half == Fresh {
+		return "the closed half"
+	}
+	return "the open half"
 }
 
 // calibratedOn names the programs that intervals are calibrated on, as far as those of a
@@ -156,7 +176,7 @@ func calibratedOn(half Half) string {
 	switch half {
 	case Open:
 		return "these and 18 other programs"
-	case Closed:
+	case Closed, Fresh:
 		return "31 other programs"
 	}
 	return "31 programs, some of them here"
@@ -164,8 +184,11 @@ func calibratedOn(half Half) string {
 
 // ofHalf names the half that programs are of, after their number.
 func ofHalf(half Half) string {
-	if half == All {
+	switch half {
+	case All:
 		return ""
+	case Fresh:
+		return ", written after models were done and judged once"
 	}
 	return fmt.Sprintf(" of the %s half", half)
 }

@@ -55,11 +55,12 @@ const (
 // Half is the half of a suite that a program belongs to.
 type Half string
 
-// The halves of a suite, and both together.
+// The halves of a suite, programs that are of neither, and all together.
 const (
 	Open   Half = "open"   // may be looked at while predictions are improved
 	Closed Half = "closed" // is looked at when that is done
-	All    Half = "all"    // both; no program's own
+	Fresh  Half = "fresh"  // written after that, and judged once
+	All    Half = "all"    // no program's own
 )
 
 // SizeFrom is where a program takes its size from.
@@ -208,8 +209,8 @@ func (k Kind) check() error {
 }
 
 func (h Half) check() error {
-	if h != Open && h != Closed {
-		return fmt.Errorf("half %q: want %s or %s", h, Open, Closed)
+	if h != Open && h != Closed && h != Fresh {
+		return fmt.Errorf("half %q: want %s, %s or %s", h, Open, Closed, Fresh)
 	}
 	return nil
 }

@@ -12,12 +12,21 @@ import (
 	"presage/perf/internal/yamlfile"
 )
 
-const suitePath = "../../../datasets/suite/suite.yaml"
+const (
+	suitePath    = "../../../datasets/suite/suite.yaml"
+	freshPath    = "../../../datasets/fresh/suite.yaml"
+	practicePath = "../../../datasets/practice/suite.yaml"
+)
 
 // suite reads the suite of the project.
 func suite(t testing.TB) *Suite {
 	t.Helper()
-	s, err := ReadSuite(suitePath)
+	return suiteOf(t, suitePath)
+}
+
+func suiteOf(t testing.TB, path string) *Suite {
+	t.Helper()
+	s, err := ReadSuite(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +122,29 @@ func TestReadmeListsTheSuite(t *testing.T) {
 	}
 }
 
+// TestReadmeListsFreshPrograms: likewise of the programs that were written last, which are
+// judged at 1.5, 2 and 4 times the largest training size, too.
+func TestReadmeListsFreshPrograms(t *testing.T) {
+	text, err := os.ReadFile("../../../datasets/fresh/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(sizes []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", ", "), "[]") }
+	fresh := suiteOf(t, freshPath)
+	for i := range fresh.Programs {
+		p := &fresh.Programs[i]
+		row := fmt.Sprintf("| %s | %s | %s | `%s` | %s | %s |", p.Language(), p.Kind, p.Size, p.Flags, list(p.Train), list(p.Judge))
+		if p.Half != Fresh || !strings.Contains(string(text), row) || !strings.Contains(string(text), "| `"+p.Name+"` |") {
+			t.Errorf("%s, %s: README.md lacks\n%s", p.Name, p.Half, row)
+		}
+		for k, times := range []float64{1.5, 2, 4} {
+			if len(p.Judge) != 3 || float64(p.Judge[k]) != times*float64(p.LargestTrained()) {
+				t.Errorf("%s is judged at %v", p.Name, p.Judge)
+			}
+		}
+	}
+}
+
 const goodSuite = `programs:
   - {name: one, source: one.c, kind: kernel, half: open, size: argument, train: [4, 5, 6], judge: [9, 12], time: [9], test: 2}
   - name: two-b
@@ -149,7 +181,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %s, %v", half, got, err)
 		}
 	}
-	if _, err := s.Of("best"); err == nil || !strings.Contains(err.Error(), `half "best": want open or closed, or all`) {
+	if _, err := s.Of("best"); err == nil || !strings.Contains(err.Error(), `half "best": want open, closed or fresh, or all`) {
 		t.Errorf("no half: %v", err)
 	}
 	if of, err := s.Named("two-b"); err != nil || len(of) != 1 || of[0].Name != "two-b" {
@@ -172,7 +204,7 @@ func TestParseErrors(t *testing.T) {
 		"a source elsewhere":         {"source: one.c", "source: ../one.c", `s.yaml:2: program one: source "../one.c"`},
 		"a source in Go":             {"source: one.c", "source: one.go", "want a file of this folder that ends in .c"},
 		"another kind":               {"kind: kernel", "kind: core", `s.yaml:2: program one: kind "core": want kernel or application`},
-		"another half":               {"half: closed", "half: all", `s.yaml:3: program two-b: half "all": want open or closed`},
+		"another half":               {"half: closed", "half: all", `s.yaml:3: program two-b: half "all": want open, closed or fresh`},
 		"another source of the size": {"size: file", "size: stdin", `size "stdin": want argument, compiled or file`},
 		"too few training sizes":     {"train: [1, 2, 3]", "train: [1, 2]", "train [1 2]: want 3 sizes at least"},
 		"sizes that descend":         {"train: [4, 5, 6]", "train: [4, 6, 5]", "train [4 6 5]"},

@@ -142,6 +142,20 @@ func TestHeadlines(t *testing.T) {
 			t.Errorf("%q beside %q: not among %+v", want.Metric, want.Beside, closed)
 		}
 	}
+	// Of fresh programs it asks once.
+	fresh := findings().Headlines(HeadlineOptions{Half: Fresh, Command: "presage judge", Beside: findings()})
+	together := 0
+	for _, h := range fresh {
+		if strings.HasSuffix(h.Metric, "of these and the closed half's together") {
+			together++
+		}
+		if asked := strings.HasPrefix(h.Metric, "misses of ") && strings.Contains(h.Metric, ClassManyWays); (h.Question != "") != asked || h.Study != "judging suite, fresh programs" {
+			t.Errorf("fresh: %+v", h)
+		}
+	}
+	if together == 0 || !slices.ContainsFunc(fresh, func(h record.Headline) bool { return h.Metric == "the closed half" }) {
+		t.Errorf("fresh: %d shares of intervals together with the closed half, %+v", together, fresh)
+	}
 	if h := metrics["n³ from the largest training size"+cycles]; h.Value != 0.5 || h.Beside != cycles {
 		t.Errorf("cycles' baseline: %+v", h)
 	}
