@@ -6,8 +6,8 @@ import "math/bits"
 type column struct {
 	block         uint64 // in the first turn
 	advance       int    // blocks, from one turn to the next
-	entry, second entry  // of block, and of the first one in another leaf of the table
-	inLeaf        int    // turns in the first leaf
+	entry, second entry  // of block, and of the first one in another row of leaves
+	inRow         int    // turns in the first row
 
 	// Of an access to fresh blocks:
 	label    uint32
@@ -26,38 +26,36 @@ type column struct {
 
 // entryIn returns the entry of the block in a turn.
 func (c *column) entryIn(turn int) entry {
-	if turn < c.inLeaf {
+	if turn < c.inRow {
 		return entry(int(c.entry) + c.advance*turn)
 	}
-	return entry(int(c.second) + c.advance*(turn-c.inLeaf))
+	return entry(int(c.second) + c.advance*(turn-c.inRow))
 }
 
 // slots sets the slots of c and returns the number of turns, at most most, in which the
-// blocks have them, and whether the second line ends there.
-func (c *column) slots(last []uint32, most int) (turns int, ends bool) {
+// blocks have them.
+func (c *column) slots(last []uint32, most int) int {
 	first := last[c.entry]
 	at := first & (1<<lineBits - 1)
 	c.slot, c.step, c.cold, c.inLine = first, 0, first == 0, most
 	if c.cold {
-		return c.even(last, 0, most, 0), false
+		return c.even(last, 0, most, 0)
 	}
 	if at >= lineSlots || most < 2 { // held
-		return 0, false
+		return 0
 	}
 	step := number(last[c.entryIn(1)]) - number(first)
 	if step == 0 || step >= lineSlots {
-		return 1, false
+		return 1
 	}
 	c.step, c.inLine = step, int((lineSlots-1-at)/step)+1
 	n := c.even(last, 0, min(most, c.inLine), first)
 	if n < c.inLine || n == most {
-		return n, false
+		return n
 	}
 	at += step*uint32(n) - lineSlots
 	c.next = (first>>lineBits+1)<<lineBits | at
-	both := min(most, n+int((lineSlots-1-at)/step)+1)
-	n = c.even(last, n, both, c.next)
-	return n, n == both
+	return c.even(last, n, min(most, n+int((lineSlots-1-at)/step)+1), c.next)
 }
 
 // even returns the first turn, of those from one up to another, in which the block does not
@@ -65,8 +63,8 @@ func (c *column) slots(last []uint32, most int) (turns int, ends bool) {
 func (c *column) even(last []uint32, from, to int, slot uint32) int {
 	for from < to {
 		e, end := int(c.entryIn(from)), to
-		if from < c.inLeaf {
-			end = min(to, c.inLeaf)
+		if from < c.inRow {
+			end = min(to, c.inRow)
 		}
 		for ; from < end; from++ {
 			if last[e] != slot {

@@ -16,7 +16,7 @@ import (
 // shares a line of the time line; many are visited again a few bytes further on.
 func sweeps(rng *rand.Rand, plan *trace.Plan, count int) (list []*trace.Batch) {
 	vectors := 10 + rng.Uint32N(150)
-	step := []int64{64, 128, 128, 256, -128, 8}[rng.IntN(6)]
+	step := []int64{64, 128, 128, 256, -128, 8, 2400, -19_200}[rng.IntN(8)]
 	row := uint64(8 * rng.IntN(2600))
 	var l trace.Loop
 	for range count {

@@ -22,11 +22,14 @@ const (
 	stretchLeast = 2
 	stretchShare = 2
 
+	// stretchFar bounds the blocks from one turn to the next.
+	stretchFar = 1 << 16
+
 	// stretchMost bounds the fresh blocks of a turn, since each is compared with all others.
 	stretchMost = 16
 
-	// stretchWait bounds the turns, as a power of two, that pass after such as make no
-	// stretch.
+	// stretchWait bounds the turns, as a power of two, that pass after a search that found
+	// no stretch.
 	stretchWait = 6
 )
 
@@ -37,18 +40,13 @@ type stretch struct {
 	losses      [2 * stretchMost]loss
 
 	wait int // turns that pass before the next search
-	idle int // searches in a row that found uneven slots
+	idle int // searches in a row that found nothing
 }
 
-// ends makes the next search begin after turns at which lines or leaves end.
-func (x *stretch) ends(after int) int {
-	x.wait = max(after, 1)
-	return 0
-}
-
-// uneven makes the next search begin later after each in a row that found nothing.
-func (x *stretch) uneven() int {
-	x.wait = 1 << min(x.idle, stretchWait)
+// pass makes the next search begin after turns, and later after each in a row that found
+// nothing. It returns 0.
+func (x *stretch) pass(turns int) int {
+	x.wait = min(max(turns, 1)<<min(x.idle, stretchWait), 1<<stretchWait)
 	x.idle++
 	return 0
 }
@@ -58,7 +56,7 @@ func (x *stretch) uneven() int {
 func (k *stack) even(s *affine.Shape) bool {
 	for i := range s.Fresh {
 		w := &k.walks[s.Fresh[i].Stream%loopRefs]
-		if w.advance+leafSize/stretchLeast > 2*leafSize/stretchLeast {
+		if w.advance+stretchFar > 2*stretchFar {
 			return false
 		}
 	}
@@ -81,7 +79,7 @@ func (k *stack) search(s *affine.Shape, phase int, turn uint64, most int, weight
 	k.taker.done()
 	n := k.begin(s, phase, turn, most)
 	if n < least {
-		return x.ends(n)
+		return x.pass(n)
 	}
 	return k.stretch(n, least, weight)
 }
@@ -92,16 +90,12 @@ func (k *stack) stretch(most, least int, weight uint64) int {
 	x := &k.stretches
 	n, columns := most, x.taken[:x.fresh]
 	for i := range columns {
-		var ends bool
-		if n, ends = columns[i].slots(k.table.last, n); n < least {
-			if ends {
-				return x.ends(n)
-			}
-			return x.uneven()
+		if n = columns[i].slots(k.table.last, n); n < least {
+			return x.pass(n)
 		}
 	}
 	if !k.meetings(columns, n) {
-		return x.uneven()
+		return x.pass(1)
 	}
 	for i := range columns {
 		if c := &columns[i]; !c.cold {
@@ -109,7 +103,7 @@ func (k *stack) stretch(most, least int, weight uint64) int {
 		}
 	}
 	if n < least {
-		return x.ends(n)
+		return x.pass(n)
 	}
 	x.idle = 0
 	k.distances(columns, uint32(x.left))
@@ -152,31 +146,31 @@ func (k *stack) columns(fresh, left []affine.Move, turn uint64, gone uint32, mos
 }
 
 // column sets the blocks of c to those of a move from a turn on, and returns the number of
-// turns, at most most, in which its entries are known: in one leaf of the table or two.
+// turns, at most most, in which its entries are known: in one row of leaves or two.
 func (k *stack) column(c *column, m *affine.Move, turn uint64, most int) int {
 	w := &k.walks[m.Stream%loopRefs]
 	c.block = w.base + w.advance*turn + m.By
-	c.entry, c.advance, c.inLeaf = w.entryOf(&k.table, c.block), int(w.advance), most
-	if turns := leafTurns(c.entry, c.advance, most); turns < most {
-		c.inLeaf = turns
+	c.entry, c.advance, c.inRow = w.entryOf(&k.table, c.block), int(w.advance), most
+	if turns := k.table.row(c.entry).turns(c.entry, c.advance, most); turns < most {
+		c.inRow = turns
 		var ok bool
 		if c.second, ok = k.table.find(c.block + w.advance*uint64(turns)); !ok {
 			return turns
 		}
-		return turns + leafTurns(c.second, c.advance, most-turns)
+		return turns + k.table.row(c.second).turns(c.second, c.advance, most-turns)
 	}
 	return most
 }
 
-// leafTurns returns the number of turns, at most most, whose entries are in one leaf, from
-// one entry on.
-func leafTurns(e entry, advance, most int) int {
-	at := int(e & (leafSize - 1))
+// turns returns the number of turns, at most most, whose entries are in r, from one entry
+// on.
+func (r leafRow) turns(e entry, advance, most int) int {
+	room := int(r.last - e)
 	if advance < 0 {
-		at, advance = leafSize-1-at, -advance
+		room, advance = int(e-r.first), -advance
 	}
-	if at+advance*(most-1) < leafSize {
+	if advance*(most-1) <= room {
 		return most
 	}
-	return (leafSize-1-at)/advance + 1
+	return room/advance + 1
 }

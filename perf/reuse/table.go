@@ -30,7 +30,14 @@ type table struct {
 	mids []uint32 // middle node, 11 bits of block → leaf; 0: none
 	last []uint32 // entry → slot; 0: never accessed
 	base []uint64 // leaf → its first block
+
+	// Leaves in a row, whose blocks follow one another as they do: mostly those of an array.
+	rowOf []uint32 // leaf → its row
+	rows  []leafRow
 }
+
+// leafRow is the entries of some leaves in a row.
+type leafRow struct{ first, last entry }
 
 // newTable returns an empty table for block numbers below 2^bits, and the few
 // above that an access at the end of the address space reaches.
@@ -44,6 +51,9 @@ func newTable(bits uint) table {
 		mids: make([]uint32, midSize), // node 0: the empty one
 		last: make([]uint32, leafSize),
 		base: []uint64{ghostBlock},
+
+		rowOf: []uint32{0},
+		rows:  []leafRow{{0, leafSize - 1}},
 	}
 }
 
@@ -67,12 +77,27 @@ func (t *table) add(block uint64) entry {
 	leaf := uint32(len(t.base))
 	t.mids[*mid<<midBits|uint32(block>>leafBits)&(midSize-1)] = leaf
 	t.base = append(t.base, block&^(leafSize-1))
+	t.extend(leaf)
 	if len(t.last) == cap(t.last) { // append would come to five times the memory, in all
 		t.last = append(make([]uint32, 0, 2*cap(t.last)), t.last...)
 	}
 	t.last = t.last[:len(t.last)+leafSize]
 	return entry(leaf<<leafBits | uint32(block)&(leafSize-1))
 }
+
+// extend adds a new leaf to the row of the one before it, or to one of its own.
+func (t *table) extend(leaf uint32) {
+	first := entry(leaf << leafBits)
+	if t.base[leaf] != t.base[leaf-1]+leafSize {
+		t.rows = append(t.rows, leafRow{first: first})
+	}
+	row := uint32(len(t.rows) - 1)
+	t.rows[row].last = first + leafSize - 1
+	t.rowOf = append(t.rowOf, row)
+}
+
+// row returns the row of leaves that e is in.
+func (t *table) row(e entry) leafRow { return t.rows[t.rowOf[e>>leafBits]] }
 
 // block is the inverse of find.
 func (t *table) block(e entry) uint64 {
@@ -81,5 +106,5 @@ func (t *table) block(e entry) uint64 {
 
 // bytes returns the memory of the table.
 func (t *table) bytes() uint64 {
-	return 4*uint64(cap(t.root)+cap(t.mids)+cap(t.last)) + 8*uint64(cap(t.base))
+	return 4*uint64(cap(t.root)+cap(t.mids)+cap(t.last)+cap(t.rowOf)) + 8*uint64(cap(t.base)+cap(t.rows))
 }

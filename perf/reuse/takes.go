@@ -71,15 +71,15 @@ func (k *stack) putColumns(left []column, n int) {
 			}
 			for at := turn*len(left) + i - done; at < some; {
 				e, end := int(c.entryIn(turn)), some
-				if turn < c.inLeaf {
-					end = min(some, at+(c.inLeaf-turn)*len(left))
+				if turn < c.inRow {
+					end = min(some, at+(c.inRow-turn)*len(left))
 				}
 				for ; at < end; at += len(left) {
 					owner[at] = entry(e)
 					last[e] = s + uint32(at)
 					e += c.advance
 				}
-				turn = c.inLeaf
+				turn = c.inRow
 			}
 		}
 		t.used(uint32(some))

@@ -242,7 +242,7 @@ func (r *reader) iterations(b *block, w []uint64, n uint64) {
 
 // addRuns appends n iterations as runs, or returns false if that is impossible.
 func (r *reader) addRuns(b *block, w []uint64, n uint64) bool {
-	l := trace.Loop{}
+	l := trace.Loop{Strides: r.strides[:0]}
 	if len(r.plan.Blocks) > 0 {
 		if b.planBlock < 0 {
 			return false
@@ -264,6 +264,7 @@ func (r *reader) addRuns(b *block, w []uint64, n uint64) bool {
 		}
 		l.Strides = append(l.Strides, trace.Stride{First: p.tag | trace.Access(r.chunks.synthetic(first)), Step: p.stride})
 	}
+	r.strides = l.Strides
 	r.closeBlock()
 	for n > 0 {
 		room := r.runRoom(len(b.refs), len(l.Body))

@@ -25,6 +25,7 @@ type reader struct {
 	capacity int // accesses, and blocks, with which a batch is full
 	body     [1]trace.BlockID
 	counts   [1]uint32
+	strides  []trace.Stride // of the run that is added
 
 	chunks *chunkTable
 	giver  giver
