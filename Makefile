@@ -245,7 +245,7 @@ HOST  ?= host
 TIMES ?= walltime
 native: ## measure this machine, and hold predicted wall times of native programs against measured ones, and record it (half an hour)
 	$(GO) build -o $(BUILD)/presage ./perf/cmd/presage
-	$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10) $(BUILD)/presage calibrate -o datasets/native/$(HOST).yaml
+	$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10) $(BUILD)/presage calibrate --passes 10 -o datasets/native/$(HOST).yaml
 	$(BUILD)/presage walltime datasets/native --machine datasets/native/$(HOST).yaml --prefix "$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10)" --record datasets/native/$(TIMES)
 
 infer: ## simulate programs on random architectures, infer models of both, and record it (three quarters of an hour; goes on where it was interrupted)

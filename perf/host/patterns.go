@@ -1,7 +1,9 @@
 package host
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 )
 
 // Patterns of minPattern directions and more, up to maxPattern, are tried; of each, so
@@ -72,21 +74,27 @@ func (c *calibration) patterns() error {
 // which a pattern counts as learned.
 const learnedShare = 0.25
 
-// findPatternReach finds the longest pattern whose branches are seldom guessed wrong. The
-// next two must be slower, as a single one may have been disturbed.
+// findPatternReach finds the longest pattern whose branches are seldom guessed wrong in
+// some pass. The next two must be slower, as a single one may have been disturbed.
 func (c *calibration) findPatternReach() {
 	cost := c.Mispredict.Min
 	if cost < minPenalty*c.Cycle.Min {
 		return // a warning says that ends of loops do not show, either
 	}
-	learned := func(i int) bool { return c.Patterns[i].Branch.Median < learnedShare*cost/2 }
-	for i, p := range c.Patterns {
+	least := make(map[int]float64)
+	for _, p := range c.Patterns {
+		if ns, ok := least[p.Directions]; !ok || p.Branch.Median < ns {
+			least[p.Directions] = p.Branch.Median
+		}
+	}
+	learned := func(directions int) bool { return least[directions] < learnedShare*cost/2 }
+	for _, n := range slices.Sorted(maps.Keys(least)) {
 		switch {
-		case learned(i):
-			c.PatternReach, c.PatternHi = p.Directions, 0
+		case learned(n):
+			c.PatternReach, c.PatternHi = n, 0
 		case c.PatternHi == 0:
-			c.PatternHi = p.Directions
-		case i > 0 && !learned(i-1):
+			c.PatternHi = n
+		case !learned(n / 2):
 			return
 		}
 	}

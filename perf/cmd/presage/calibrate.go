@@ -69,7 +69,9 @@ flight; the costs of basic operations and mispredicted branches, and which loop
 exits are predicted; and the clock frequency.
 
 It takes about 30 s of processor time, or 7 s with --quick. Other load on the
-machine disturbs it: the minimum of many repeats is taken, and the spread shown.
+machine disturbs it: the minimum of many repeats is taken, and the spread shown. On a
+virtual machine, whose neighbours use more of a shared cache at one time than at
+another, --passes 10 sees more of it (two minutes).
 
 With -o it writes a machine description for other commands (--machine FILE.yaml),
 in which every number names its source: a measurement or the operating system.
@@ -77,6 +79,7 @@ With --figure it draws load latency against the working set, and beside it, in
 NAME-tlb.png, against the number of pages.`,
 		Example: `  presage calibrate -o host.yaml --figure host.png
   presage calibrate --quick --table levels
+  presage calibrate --passes 10 -o host.yaml
   presage predict profiles --machine host.yaml --at n=60`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -91,6 +94,9 @@ NAME-tlb.png, against the number of pages.`,
 			}
 			if !slices.Contains(calibrationTables, table) {
 				return fmt.Errorf("--table %s: want one of %s", table, strings.Join(calibrationTables, ", "))
+			}
+			if opt.Passes < 1 {
+				return fmt.Errorf("--passes %d: want at least 1", opt.Passes)
 			}
 			opt.MaxBytes = mib << 20
 			if !quiet {
@@ -119,6 +125,7 @@ NAME-tlb.png, against the number of pages.`,
 	f.StringVar(&plot, "figure", "", "file for the figure of load latency, ending in .png")
 	f.StringVar(&table, "table", "summary", "table to print: "+strings.Join(calibrationTables, ", "))
 	f.BoolVar(&opt.Quick, "quick", false, "fewer working sets and repeats")
+	f.IntVar(&opt.Passes, "passes", 2, "how often most is measured, 12 s each, of which the least disturbed counts: more where others use the machine, too")
 	f.Uint64Var(&mib, "max-mib", 0, "largest working set in MiB (default eight times the last cache, at least 128, at most 512)")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	out.register(cmd)

@@ -24,8 +24,9 @@ func walltimeCommand() *cobra.Command {
 are in DIR, with this computer's compilers. It profiles each at five small sizes,
 predicts its wall time at four larger ones on the machine of FILE, which is to be this
 computer as presage calibrate saw it, and measures it there: the least and median of
-several runs after one to warm up. What a power of the size fitted to measured times of the
-small sizes says is listed beside it. The programs run with your rights.
+several runs, in five rounds through all programs, each after one to warm up. What a
+power of the size fitted to measured times of the small sizes says is listed beside it.
+The programs run with your rights.
 
 Predictions are kept in the store, measurements are not. With --record they are
 written to NAME-times.csv and NAME-system.csv, and this command, the host, the date

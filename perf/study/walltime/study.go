@@ -126,10 +126,8 @@ func (o Options) Run(ctx context.Context) (*Findings, error) {
 	if s.found.System, err = s.system(ctx, temp); err != nil {
 		return nil, err
 	}
-	for i := range programs {
-		if err := s.measure(ctx, &programs[i]); err != nil {
-			return nil, err
-		}
+	if err := s.measure(ctx, programs); err != nil {
+		return nil, err
 	}
 	o.Progress.Finish(len(programs))
 	return s.found, nil
@@ -212,18 +210,46 @@ func pages(ctx context.Context, model *misses.Model, m *machine.Machine, page ui
 	return list, nil
 }
 
-// measure fills in a program's rows.
-func (s *study) measure(ctx context.Context, p *Program) error {
-	at := func(n float64) (times, error) {
-		return s.run(ctx, s.exe(p), strconv.FormatFloat(n, 'f', -1, 64))
+// rounds is the number of times that all programs are gone through: what others leave of
+// caches and memory changes from one minute to the next.
+const rounds = 5
+
+// run is a program and a size.
+type run struct {
+	program string
+	n       float64
+}
+
+// measure fills in the rows of programs, whose repeats are spread over rounds.
+func (s *study) measure(ctx context.Context, programs []Program) error {
+	walls := make(map[run][]float64)
+	n := min(rounds, s.repeats)
+	for round := range n {
+		repeats := s.repeats*(round+1)/n - s.repeats*round/n
+		for i := range programs {
+			p := &programs[i]
+			s.Progress.Report(progress.Report{Task: fmt.Sprintf("%s, measured, round %d", p.Name, round+1), Done: i, Total: len(programs)})
+			for _, size := range slices.Concat(p.Train, p.Judge) {
+				wall, err := s.walls(ctx, repeats, s.exe(p), strconv.FormatFloat(size, 'f', -1, 64))
+				if err != nil {
+					return err
+				}
+				at := run{p.Name, size}
+				walls[at] = append(walls[at], wall...)
+			}
+		}
 	}
+	for i := range programs {
+		s.fill(&programs[i], walls)
+	}
+	return nil
+}
+
+// fill fills in the rows of a program from measured times.
+func (s *study) fill(p *Program, walls map[run][]float64) {
 	var small []float64
 	for _, n := range p.Train {
-		t, err := at(n)
-		if err != nil {
-			return err
-		}
-		small = append(small, t.Min)
+		small = append(small, slices.Min(walls[run{p.Name, n}]))
 	}
 	power := fitPower(p.Train, small, s.found.System.Start)
 	for i := range s.found.Rows {
@@ -231,15 +257,11 @@ func (s *study) measure(ctx context.Context, p *Program) error {
 		if r.Program != p.Name {
 			continue
 		}
-		t, err := at(r.N)
-		if err != nil {
-			return err
-		}
+		t := timesOf(walls[run{p.Name, r.N}])
 		r.Measured, r.Median, r.Spread = t.Min, t.Median, t.Spread
 		r.Power, r.Exponent = power.at(r.N), power.k
 		r.compare(s.found.System)
 	}
-	return nil
 }
 
 // compare adds what the system takes to the predicted time, and holds it against the

@@ -49,21 +49,35 @@ type times struct{ Median, Min, Spread float64 }
 
 // run runs a program once to warm up, and then repeatedly.
 func (r *runner) run(ctx context.Context, exe string, args ...string) (times, error) {
+	wall, err := r.walls(ctx, r.repeats, exe, args...)
+	if err != nil {
+		return times{}, err
+	}
+	return timesOf(wall), nil
+}
+
+// walls returns the wall times of n runs, after one to warm up.
+func (r *runner) walls(ctx context.Context, n int, exe string, args ...string) ([]float64, error) {
 	command := append(append([]string{}, r.prefix...), append([]string{exe}, args...)...)
 	var wall []float64
-	for i := range r.repeats + 1 {
+	for i := range n + 1 {
 		e, err := host.Execute(ctx, host.Command{Path: command[0], Args: command[1:]})
 		if err != nil {
-			return times{}, fmt.Errorf("walltime: %v: %w", command, err)
+			return nil, fmt.Errorf("walltime: %v: %w", command, err)
 		}
 		if i > 0 {
 			wall = append(wall, e.Wall.Seconds())
 		}
 	}
+	return wall, nil
+}
+
+// timesOf summarizes wall times; there must be at least one.
+func timesOf(wall []float64) times {
 	slices.Sort(wall)
 	t := times{Median: order.Median(wall), Min: wall[0]}
 	t.Spread = (wall[len(wall)-1] - wall[0]) / t.Median
-	return t, nil
+	return t
 }
 
 // system measures what the operating system takes.
