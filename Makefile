@@ -124,6 +124,7 @@ judge: ## hold predictions against simulation on the judging suite, and record i
 practice: ## predict and simulate the programs that intervals are calibrated on, and record it (half an hour)
 	nice $(GO) run ./perf/cmd/presage judge -q datasets/practice/suite.yaml --machine origin2000,itanium2,zen4 --record datasets/validation/practice
 
+# Judged once, on 29 November 2026, at a5dffd84: what models have been told since, they know.
 fresh: ## predict and simulate the programs that were written last, and record it (half an hour)
 	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/suite.yaml --half fresh --machine origin2000,itanium2,zen4 --record datasets/validation/fresh --headlines datasets/headlines.csv --beside datasets/validation/suite-closed
 	$(GO) run ./perf/cmd/presage headlines
@@ -241,8 +242,8 @@ host: ## measure this machine and two programs on it, and record it
 
 # Names of the description and of the times: `make native HOST=genoa TIMES=genoa` keeps
 # those that there are.
-HOST  ?= host
-TIMES ?= walltime
+HOST  := host
+TIMES := walltime
 native: ## measure this machine, and hold predicted wall times of native programs against measured ones, and record it (half an hour)
 	$(GO) build -o $(BUILD)/presage ./perf/cmd/presage
 	$$(chrt -f 10 true 2>/dev/null && echo chrt -f 10) $(BUILD)/presage calibrate --passes 10 -o datasets/native/$(HOST).yaml

@@ -49,6 +49,9 @@ const firstBytes = 4 << 10
 // Calibrate measures this machine. It keeps one processor busy until it is
 // done; other load disturbs it.
 func Calibrate(ctx context.Context, opt Options) (*Profile, error) {
+	if opt.Passes < 0 {
+		return nil, fmt.Errorf("host: %d passes: want at least 1, or 0 for %d", opt.Passes, defaultPasses)
+	}
 	runtime.LockOSThread() // measured on one thread; the system may still move it
 	defer runtime.UnlockOSThread()
 	c := &calibration{

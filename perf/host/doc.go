@@ -33,6 +33,9 @@
 // Loops with a fixed number of iterations show up to which number their end is
 // predicted: beyond it they take a misprediction longer than their iterations.
 //
+// A branch that follows a pattern of random directions again and again shows how long a
+// pattern is learned: beyond that half of it is guessed wrong.
+//
 // Cycles come from a chain of dependent integer additions, assumed to take one
 // cycle each: true of every core described under machines/. They are cycles of
 // the actual clock, not of the nominal frequency.
@@ -41,7 +44,8 @@
 //
 // Replacement and write policies, inclusion, instruction caches, the sizes of
 // queues and register files, the branch predictor (except the cost of a
-// misprediction, and which ends of loops with one branch are predicted),
+// misprediction, which ends of loops with one branch are predicted, and how long a
+// pattern of one branch is learned),
 // prefetching of other patterns than ascending lines, vector units. Memory
 // latency and bandwidth are those of one core; a neighbour's share of a shared
 // cache is not available.

@@ -26,7 +26,7 @@ func (c *calibration) latencies(huge bool) error {
 // again repeats most measurements: the load of neighbours on a shared cache, or
 // the core, changes.
 func (c *calibration) again() error {
-	parts := []func() error{c.operations, c.loops, c.patterns, c.stream, c.bandwidths, func() error { return c.pass(c.best()) }}
+	parts := []func() error{c.operations, c.branches, c.loops, c.patterns, c.stream, c.bandwidths, func() error { return c.pass(c.best()) }}
 	if !c.opt.Quick {
 		parts = append(parts, c.translations)
 	}

@@ -192,7 +192,11 @@ func (c *calibration) branches() error {
 		return err
 	}
 	least, middle := (one.Min+other.Min)/2, (one.Median+other.Median)/2
-	c.Mispredict = Sample{2 * (random.Min - least), 2 * (random.Median - middle), 2 * (random.Max - least)}
+	got := Sample{2 * (random.Min - least), 2 * (random.Median - middle), 2 * (random.Max - least)}
+	if before := c.Mispredict; before.Median > 0 && before.Max-before.Min <= got.Max-got.Min {
+		return nil // the steadier pass counts
+	}
+	c.Mispredict = got
 	if c.Mispredict.Min < c.Cycle.Min {
 		c.warn("wrong guesses of branches do not show: they cost less than a cycle, or the compiler made a conditional move")
 	}

@@ -53,8 +53,6 @@ func (c *calibration) patterns() error {
 		at, steady := 0, 0
 		body := func(rounds int) { at, _ = follow(&w, pattern, at, rounds) }
 		body(patternsLearned * n)
-		// The one that always goes the same way changes the history as little as one
-		// repetition does: the pattern is learned again.
 		times, least, err := c.pairs(body, func(rounds int) { steady, _ = follow(&w, same, steady, rounds) })
 		if err != nil {
 			return err
@@ -74,27 +72,28 @@ func (c *calibration) patterns() error {
 // which a pattern counts as learned.
 const learnedShare = 0.25
 
-// findPatternReach finds the longest pattern whose branches are seldom guessed wrong in
-// some pass. The next two must be slower, as a single one may have been disturbed.
+// findPatternReach finds the longest pattern whose branches are seldom guessed wrong, in
+// the steadiest pass of each length. The next two must be slower, as a single one may have
+// been disturbed.
 func (c *calibration) findPatternReach() {
 	cost := c.Mispredict.Min
 	if cost < minPenalty*c.Cycle.Min {
 		return // a warning says that ends of loops do not show, either
 	}
-	least := make(map[int]float64)
+	steadiest := make(map[int]Sample)
 	for _, p := range c.Patterns {
-		if ns, ok := least[p.Directions]; !ok || p.Branch.Median < ns {
-			least[p.Directions] = p.Branch.Median
+		if s, ok := steadiest[p.Directions]; !ok || p.Branch.Max-p.Branch.Min < s.Max-s.Min {
+			steadiest[p.Directions] = p.Branch
 		}
 	}
-	learned := func(directions int) bool { return least[directions] < learnedShare*cost/2 }
-	for _, n := range slices.Sorted(maps.Keys(least)) {
+	learned := func(directions int) bool { return steadiest[directions].Median < learnedShare*cost/2 }
+	for _, n := range slices.Sorted(maps.Keys(steadiest)) {
 		switch {
 		case learned(n):
 			c.PatternReach, c.PatternHi = n, 0
 		case c.PatternHi == 0:
 			c.PatternHi = n
-		case !learned(n / 2):
+		default:
 			return
 		}
 	}

@@ -23,8 +23,6 @@ const (
 	// predictor", MICRO 2011, Table 1 and section 6).
 	assumedTAGEEntries = 1024
 	assumedLongHistory = 640
-	maxTAGEEntries     = 1 << 20
-	maxTAGEHistory     = 1 << 12
 	fetchAhead         = 4 // fetch buffer, in cycles of fetching
 )
 
@@ -182,7 +180,7 @@ func (b *Branch) tageEntries() int {
 		return b.Entries
 	}
 	n := 1
-	for n < maxTAGEEntries && n*pipeline.TAGEReach < b.PatternReach {
+	for n < pipeline.MaxTAGEEntries && n*pipeline.TAGEReach < b.PatternReach {
 		n *= 2
 	}
 	return n

@@ -20,7 +20,7 @@ const (
 	// to what it may be otherwise; calibratedFew and calibratedPages are the same of caches
 	// of fewer than fewWays ways and of levels of pages. All the way held 97% of 852 rows of
 	// 31 programs at hand, the suite's open half and datasets/practice. The numbers are what
-	// these ask for (as package judging computes it), 0.51, 0.37 and 0.72, to a tenth.
+	// these asked for then (as package judging computes it), 0.51, 0.37 and 0.72, to a tenth.
 	calibrated      = 0.5
 	calibratedFew   = 0.4
 	calibratedPages = 0.7

@@ -146,7 +146,7 @@ func (c *Config) checkQueues() error {
 // mostEntries returns how many entries a table of a predictor may have.
 func (b *Branch) mostEntries() int {
 	if b.Predictor == TAGE {
-		return 1 << 20
+		return MaxTAGEEntries
 	}
 	return 1 << 28
 }
@@ -154,7 +154,7 @@ func (b *Branch) mostEntries() int {
 // mostHistory returns how many directions a predictor may combine.
 func (b *Branch) mostHistory() int {
 	if b.Predictor == TAGE {
-		return 1 << 12
+		return MaxTAGEHistory
 	}
 	return 32
 }

@@ -310,7 +310,7 @@ func TestRandomBranchesCostPenalty(t *testing.T) {
 		s.run(0)
 		s.run(1 + rng.IntN(2))
 	}
-	for _, predictor := range []pipeline.Predictor{pipeline.Static, pipeline.Bimodal, pipeline.Gshare} {
+	for _, predictor := range []pipeline.Predictor{pipeline.Static, pipeline.Bimodal, pipeline.Gshare, pipeline.TAGE} {
 		for _, penalty := range []int{0, 5, 17} {
 			c := ideal()
 			c.Units, c.Timings = nil, timings(func(isa.Class) []string { return nil }, latencies)
@@ -366,6 +366,8 @@ func TestPredictorsLearn(t *testing.T) {
 		{"alternating, static", alternate, pipeline.Branch{Predictor: pipeline.Static}, 499, 500},
 		{"alternating, bimodal", alternate, pipeline.Branch{Predictor: pipeline.Bimodal, Entries: 16}, 490, 1000},
 		{"alternating, gshare", alternate, pipeline.Branch{Predictor: pipeline.Gshare, Entries: 64, HistoryBits: 4}, 0, 10},
+		{"loop, tage", loop, pipeline.Branch{Predictor: pipeline.TAGE, Entries: 16}, 0, 10},
+		{"alternating, tage", alternate, pipeline.Branch{Predictor: pipeline.TAGE, Entries: 64}, 0, 10},
 		{"calls, stack", calls, pipeline.Branch{Predictor: pipeline.Static, ReturnStack: 4}, 0, 0},
 		{"calls, always right", calls, pipeline.Branch{Predictor: pipeline.Static}, 0, 0},
 	} {

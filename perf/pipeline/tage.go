@@ -31,6 +31,9 @@ const (
 	// usefulPeriod is the number of branches after which one bit of all counts of
 	// usefulness is cleared (256K branches in section 3.2.2).
 	usefulPeriod = 1 << 18
+	// MaxTAGEEntries and MaxTAGEHistory bound the entries of a table and the longest history.
+	MaxTAGEEntries = 1 << 20
+	MaxTAGEHistory = 1 << 12
 	// TAGEReach is the length of a pattern of random directions that is learned for each
 	// entry of a table.
 	TAGEReach = 16
@@ -188,7 +191,8 @@ func (p *tage) learn(m *match, taken bool) {
 		if says := e.count >= 0; says != m.says(m.next) {
 			e.useful = uint8(toward(int8(e.useful), says == taken, 0, 3))
 		}
-		// What was never useful may be gone soon: the shorter match learns, too.
+		// What is of no use may be gone soon: the shorter match learns, too (as in later
+		// versions of the predictor, not in the paper).
 		if e.useful == 0 {
 			if m.next >= 0 {
 				m.entries[m.next].count = toward(m.entries[m.next].count, taken, -4, 3)
@@ -204,22 +208,27 @@ func (p *tage) learn(m *match, taken bool) {
 }
 
 // allocate takes an entry that is of no use in a table of longer history than the one
-// that was wrong: twice as likely the shorter of two (section 3.2.3). If all are useful,
-// they are less so.
+// that was wrong: twice as likely one as the next longer one (section 3.2.3). If all are
+// useful, they are less so.
 func (p *tage) allocate(m *match, taken bool) {
-	from := m.provider + 1
 	// A xorshift generator: the same choices in every run.
 	p.random ^= p.random << 13
 	p.random ^= p.random >> 17
 	p.random ^= p.random << 5
-	for skip := p.random; from < tageTables-1 && skip&3 == 0; skip >>= 2 {
-		from++
-	}
-	for i := from; i < tageTables; i++ {
-		if e := m.entries[i]; e.useful == 0 {
-			*e = tageEntry{tag: m.tags[i], count: bit(taken) - 1}
-			return
+	free := -1
+	for i, skip := m.provider+1, p.random; i < tageTables; i++ {
+		if m.entries[i].useful > 0 {
+			continue
 		}
+		free = i
+		if skip&1 == 0 {
+			break
+		}
+		skip >>= 1
+	}
+	if free >= 0 {
+		*m.entries[free] = tageEntry{tag: m.tags[free], count: bit(taken) - 1}
+		return
 	}
 	for i := m.provider + 1; i < tageTables; i++ {
 		m.entries[i].useful = uint8(toward(int8(m.entries[i].useful), false, 0, 3))

@@ -53,6 +53,15 @@ func TestOutcomesThatComeAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		routines, err := Predict(t.Context(), model, execution, &m, at, PredictOptions{By: subject.ByRoutine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range routines {
+			if said := strings.Contains(r.Warning, "guessed as well as in the run at n=1600"); said != (reach > 3200) {
+				t.Errorf("patterns of %d, %s: %s", reach, r.Scope, r.Warning)
+			}
+		}
 		p, s := pred[0], sim[0]
 		cycles[reach] = p.Cycles
 		t.Logf("patterns of %d: %.4g instructions, schedule %.4g, flow %.3g, waits %v; simulated %.4g", reach, p.Instructions, p.Schedule, p.Flow, p.Waits, s.Instructions)
@@ -60,7 +69,7 @@ func TestOutcomesThatComeAgain(t *testing.T) {
 		if off := p.Cycles/s.Cycles - 1; math.Abs(off) > 0.1 {
 			t.Errorf("patterns of %d: %+.2f off", reach, off)
 		}
-		if said := strings.Contains(p.Warning, "learned as in the run at n=1600"); said != (reach > 3200) {
+		if said := strings.Contains(p.Warning, "guessed as well as in the run at n=1600"); said != (reach > 3200) {
 			t.Errorf("patterns of %d: %s", reach, p.Warning)
 		}
 	}

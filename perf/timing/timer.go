@@ -40,8 +40,8 @@ type timer struct {
 	seen   *sched.SeenBranches // of seenOf; nil: not known
 	seenOf *subject.Structure
 	seenAt string // the point of the run
-	// learned is how long branches would be mispredicted in the run that is predicted that
-	// are not, as they were not in the run that was seen.
+	// learned is how much longer mispredictions would take in the run that is predicted if
+	// branches that depend on data were drawn at random.
 	learned float64
 }
 
@@ -120,6 +120,9 @@ func (t *timer) rows(ctx context.Context, s *subject.Structure, f *sched.Frequen
 	default:
 		if err := t.disturb(ctx, s, f, result, missed, times); err != nil {
 			return nil, err
+		}
+		if doubt := t.learnedDoubt(times); doubt != "" {
+			blank.Warning = strings.Join(append(warnings, doubt), "; ")
 		}
 	}
 	return t.listed(placesOf(s), times, blank), nil
@@ -310,7 +313,7 @@ func (t *timer) row(at *places, scope int, st *scopeTime, blank Row) Row {
 		r.Seconds = r.Cycles / hz
 	}
 	r.CPI = num.Ratio(r.Cycles, r.Instructions)
-	if doubt := t.guesses(scope, &r); doubt != "" {
+	if doubt := t.guesses(&r); doubt != "" {
 		r.Warning = strings.Join(slices.DeleteFunc([]string{r.Warning, doubt}, func(s string) bool { return s == "" }), "; ")
 	}
 	return r
@@ -321,18 +324,34 @@ func (t *timer) row(at *places, scope int, st *scopeTime, blank Row) Row {
 const manyWrong = 0.25
 
 // guesses returns a doubt about a row most of which hangs on what a predictor that the
-// description does not describe guesses, or on what one learned in a run; empty if there
-// is none.
-func (t *timer) guesses(scope int, r *Row) string {
+// description does not describe guesses; empty if there is none.
+func (t *timer) guesses(r *Row) string {
 	b := &t.machine.Core.Branch
-	switch {
-	case t.seen == nil:
-	case b.Predictor == "gshare" && b.Entries == 0 && r.Branch >= manyWrong*r.Cycles:
-		return fmt.Sprintf("mispredicted branches take %.0f%% of the time, as a small gshare predictor guesses: the processor's own tables are not described, and outcomes that come again may be known to it", 100*r.Branch/r.Cycles)
-	case b.Predictor == "tage" && scope == 0 && t.learned >= manyWrong*r.Cycles:
-		return fmt.Sprintf("outcomes of branches that come again are taken to be learned as in the run at %s: if none were, up to %.0f%% more time", t.seenAt, 100*t.learned/r.Cycles)
+	if t.seen == nil || b.Predictor != "gshare" || b.Entries != 0 || r.Branch < manyWrong*r.Cycles {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("mispredicted branches take %.0f%% of the time, as a small gshare predictor guesses: the processor's own tables are not described, and outcomes that come again may be known to it", 100*r.Branch/r.Cycles)
+}
+
+// learnedDoubt returns a doubt about the times of a run, by scope without those inside, if
+// a large part of their sum hangs on what a tage predictor had learned in the run that was
+// seen; empty if it does not.
+func (t *timer) learnedDoubt(times []scopeTime) string {
+	if t.seen == nil || t.machine.Core.Branch.Predictor != "tage" {
+		return ""
+	}
+	cycles := 0.0
+	for i := range times {
+		st := &times[i]
+		cycles += st.schedule + st.branch + floats.Sum(st.waits)
+		if !t.opt.Reschedule {
+			cycles += st.walked - st.schedule
+		}
+	}
+	if cycles <= 0 || t.learned < manyWrong*cycles {
+		return ""
+	}
+	return fmt.Sprintf("branches that depend on data are taken to be guessed as well as in the run at %s: at random they would add up to %.0f%% to the program's time", t.seenAt, 100*t.learned/cycles)
 }
 
 // learnedCycles returns how long mispredictions would take, beyond those of branches as

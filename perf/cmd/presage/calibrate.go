@@ -50,6 +50,21 @@ func calibrationTable(c *calibration.Calibration, name string) dataframe.DataFra
 	return frame.Of(c.Loops())
 }
 
+// checkCalibration returns an error if flags of calibrate are impossible.
+func checkCalibration(file, plot, table string, passes int) error {
+	switch {
+	case file != "" && filepath.Ext(file) != ".yaml":
+		return fmt.Errorf("--output %s: a machine description has to end in .yaml", file)
+	case plot != "" && filepath.Ext(plot) != ".png":
+		return fmt.Errorf("--figure %s: want a name that ends in .png", plot)
+	case !slices.Contains(calibrationTables, table):
+		return fmt.Errorf("--table %s: want one of %s", table, strings.Join(calibrationTables, ", "))
+	case passes < 1:
+		return fmt.Errorf("--passes %d: want at least 1", passes)
+	}
+	return nil
+}
+
 func calibrateCommand() *cobra.Command {
 	var (
 		opt               calibration.Options
@@ -65,8 +80,8 @@ func calibrateCommand() *cobra.Command {
 the working set, and from it the capacities and latencies of the caches; the
 memory latency left after prefetching when lines are read in order; the reach of
 the TLBs and the cost of a miss; bandwidths; the number of misses that can be in
-flight; the costs of basic operations and mispredicted branches, and which loop
-exits are predicted; and the clock frequency.
+flight; the costs of basic operations and mispredicted branches, which loop exits
+are predicted and how long a pattern of branches is learned; and the clock frequency.
 
 It takes about 30 s of processor time, or 7 s with --quick. Other load on the
 machine disturbs it: the minimum of many repeats is taken, and the spread shown. On a
@@ -86,17 +101,8 @@ NAME-tlb.png, against the number of pages.`,
 			if err := out.check(); err != nil {
 				return err
 			}
-			if file != "" && filepath.Ext(file) != ".yaml" {
-				return fmt.Errorf("--output %s: a machine description has to end in .yaml", file)
-			}
-			if plot != "" && filepath.Ext(plot) != ".png" {
-				return fmt.Errorf("--figure %s: want a name that ends in .png", plot)
-			}
-			if !slices.Contains(calibrationTables, table) {
-				return fmt.Errorf("--table %s: want one of %s", table, strings.Join(calibrationTables, ", "))
-			}
-			if opt.Passes < 1 {
-				return fmt.Errorf("--passes %d: want at least 1", opt.Passes)
+			if err := checkCalibration(file, plot, table, opt.Passes); err != nil {
+				return err
 			}
 			opt.MaxBytes = mib << 20
 			if !quiet {

@@ -35,6 +35,7 @@ func TestCalibrateCommand(t *testing.T) {
 		{"--table", "other", "want one of summary"},
 		{"--format", "xml", "want text, csv or json"},
 		{"--max-mib", "1", "want at least"},
+		{"--passes", "0", "want at least 1"},
 	} {
 		if _, errs, status := runStatus(t.Context(), strings.NewReader(""), "calibrate", c[0], c[1]); status == 0 || !strings.Contains(errs, c[2]) {
 			t.Errorf("%v: status %d, stderr %s", c, status, errs)

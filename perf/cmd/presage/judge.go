@@ -50,7 +50,7 @@ them. Results are kept in the store: an interrupted run goes on where it stopped
 
 A suite has an open half, which may be looked at while predictions are improved, and
 a closed one, which has to be asked for. Fresh programs are written after predictions
-were improved, and judged once.`,
+were improved.`,
 		Example: `  presage judge datasets/suite/suite.yaml --machine origin2000,itanium2,zen4
   presage judge datasets/suite/suite.yaml --machine zen4 --program lufact,spmv --table misses --format csv
   presage judge datasets/suite/suite.yaml --half all --machine origin2000,itanium2,zen4 --record datasets/validation/suite-all
@@ -185,8 +185,19 @@ func (f *judgeFlags) headlineOptions(opt *judging.Options, command string) (judg
 		return of, errors.New("--beside is for headlines of the closed half and of fresh programs: give --half closed or fresh, and --headlines")
 	}
 	var err error
-	of.Beside, err = judging.Load(f.beside)
-	return of, err
+	if of.Beside, err = judging.Load(f.beside); err != nil {
+		return of, err
+	}
+	want := judging.Open
+	if of.Half == judging.Fresh {
+		want = judging.Closed
+	}
+	for i := range of.Beside.Misses {
+		if r := &of.Beside.Misses[i]; judging.Half(r.Half) != want {
+			return of, fmt.Errorf("--beside %s: %s is of the %s half: beside headlines of --half %s stand those of the %s half", f.beside, r.Program, r.Half, of.Half, want)
+		}
+	}
+	return of, nil
 }
 
 // report records and prints the findings. It returns an error if a program failed.

@@ -86,17 +86,18 @@ func TestJudge(t *testing.T) {
 		t.Errorf("a program that fails: %v\n%s", err, stderr)
 	}
 	for want, args := range map[string][]string{
-		"--table":            with("--table", "all"),
-		`half "best"`:        with("--half", "best"),
-		`no program "fails"`: with("--program", "fails"),
-		"nowhere":            with("--machine", "nowhere"),
-		"no such file":       {"judge", filepath.Join(dir, "none.yaml"), "--machine", "zen4"},
-		"machine":            {"judge", suite},
-		"nothing to judge":   {"judge"},
-		"--beside":           with("--beside", kept),
-		"give no suite":      {"judge", suite, "--from", kept},
-		"none-misses.csv":    {"judge", "--from", filepath.Join(dir, "none")},
-		"--format":           with("--format", "xml"),
+		"--table":             with("--table", "all"),
+		`half "best"`:         with("--half", "best"),
+		`no program "fails"`:  with("--program", "fails"),
+		"nowhere":             with("--machine", "nowhere"),
+		"no such file":        {"judge", filepath.Join(dir, "none.yaml"), "--machine", "zen4"},
+		"machine":             {"judge", suite},
+		"nothing to judge":    {"judge"},
+		"--beside":            with("--beside", kept),
+		"is of the open half": {"judge", "--from", kept, "--half", "fresh", "--headlines", headlines, "--beside", kept},
+		"give no suite":       {"judge", suite, "--from", kept},
+		"none-misses.csv":     {"judge", "--from", filepath.Join(dir, "none")},
+		"--format":            with("--format", "xml"),
 	} {
 		if _, _, err := presage(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)

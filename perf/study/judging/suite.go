@@ -59,7 +59,7 @@ type Half string
 const (
 	Open   Half = "open"   // may be looked at while predictions are improved
 	Closed Half = "closed" // is looked at when that is done
-	Fresh  Half = "fresh"  // written after that, and judged once
+	Fresh  Half = "fresh"  // written after that
 	All    Half = "all"    // no program's own
 )
 

@@ -80,7 +80,7 @@ type Findings struct {
 	origin string // of a recording; empty: measured just now
 }
 
-// Run predicts all times, and then measures them, one program after the other. Only
+// Run predicts all times, and then measures them, in rounds through all programs. Only
 // what was predicted is kept in the store.
 func (o Options) Run(ctx context.Context) (*Findings, error) {
 	if o.Machine == nil {
@@ -225,10 +225,10 @@ func (s *study) measure(ctx context.Context, programs []Program) error {
 	walls := make(map[run][]float64)
 	n := min(rounds, s.repeats)
 	for round := range n {
-		repeats := s.repeats*(round+1)/n - s.repeats*round/n
+		repeats := repeatsOf(round, n, s.repeats)
 		for i := range programs {
 			p := &programs[i]
-			s.Progress.Report(progress.Report{Task: fmt.Sprintf("%s, measured, round %d", p.Name, round+1), Done: i, Total: len(programs)})
+			s.Progress.Report(progress.Report{Task: fmt.Sprintf("%s, measured, round %d", p.Name, round+1), Done: round*len(programs) + i, Total: n * len(programs)})
 			for _, size := range slices.Concat(p.Train, p.Judge) {
 				wall, err := s.walls(ctx, repeats, s.exe(p), strconv.FormatFloat(size, 'f', -1, 64))
 				if err != nil {
@@ -244,6 +244,9 @@ func (s *study) measure(ctx context.Context, programs []Program) error {
 	}
 	return nil
 }
+
+// repeatsOf returns how many of some repeats a round of n has.
+func repeatsOf(round, n, repeats int) int { return repeats*(round+1)/n - repeats*round/n }
 
 // fill fills in the rows of a program from measured times.
 func (s *study) fill(p *Program, walls map[run][]float64) {

@@ -102,3 +102,18 @@ func machineAtHand(t *testing.T) *machine.Machine {
 	}
 	return m
 }
+
+func TestRepeatsOfRounds(t *testing.T) {
+	for _, repeats := range []int{1, 2, 5, 7, 15} {
+		n, sum := min(rounds, repeats), 0
+		for round := range n {
+			k := repeatsOf(round, n, repeats)
+			if sum += k; k < repeats/n || k > repeats/n+1 {
+				t.Errorf("%d repeats in %d rounds: %d in one", repeats, n, k)
+			}
+		}
+		if sum != repeats {
+			t.Errorf("%d repeats in %d rounds: %d in all", repeats, n, sum)
+		}
+	}
+}
