@@ -280,8 +280,8 @@ func (r *reader) branch(t *branchText) Branch {
 	}
 	switch {
 	case t.Predictor == "tage":
-		if t.HistoryBits < 0 || t.HistoryBits > pipeline.MaxTAGEHistory {
-			r.fail(path+".history_bits", "a tage predictor combines 1 to %d directions, not %d", pipeline.MaxTAGEHistory, t.HistoryBits)
+		if t.HistoryBits != 0 && t.HistoryBits < pipeline.MinTAGEHistory || t.HistoryBits > pipeline.MaxTAGEHistory {
+			r.fail(path+".history_bits", "a tage predictor combines %d to %d directions, not %d", pipeline.MinTAGEHistory, pipeline.MaxTAGEHistory, t.HistoryBits)
 		}
 	case t.HistoryBits != 0 && t.Predictor != "gshare":
 		r.fail(path+".history_bits", "a %s predictor has no history: that is for gshare and tage", t.Predictor)

@@ -170,6 +170,9 @@ func (c *Config) checkBranch() error {
 	if most := b.mostHistory(); b.HistoryBits < 0 || b.HistoryBits > most {
 		return fmt.Errorf("the branch predictor has %d history bits, want 0 to %d", b.HistoryBits, most)
 	}
+	if b.Predictor == TAGE && b.HistoryBits != 0 && b.HistoryBits < MinTAGEHistory {
+		return fmt.Errorf("the branch predictor has %d history bits: tage has at least %d, or 0 for %d", b.HistoryBits, MinTAGEHistory, longestHistory)
+	}
 	for _, n := range []struct {
 		what  string
 		value int

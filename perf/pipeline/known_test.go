@@ -314,7 +314,7 @@ func TestRandomBranchesCostPenalty(t *testing.T) {
 		for _, penalty := range []int{0, 5, 17} {
 			c := ideal()
 			c.Units, c.Timings = nil, timings(func(isa.Class) []string { return nil }, latencies)
-			c.Branch = pipeline.Branch{Predictor: predictor, Entries: 1024, HistoryBits: 8, Penalty: penalty}
+			c.Branch = pipeline.Branch{Predictor: predictor, Entries: 1024, HistoryBits: pipeline.MinTAGEHistory, Penalty: penalty}
 			r := s.simulate(t, c)
 			if share := float64(r.Mispredicts) / n; share < 0.47 || share > 0.53 {
 				t.Errorf("%v: %.3f of the branches mispredicted, want half", predictor, share)

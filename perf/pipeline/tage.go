@@ -31,8 +31,10 @@ const (
 	// usefulPeriod is the number of branches after which one bit of all counts of
 	// usefulness is cleared (256K branches in section 3.2.2).
 	usefulPeriod = 1 << 18
-	// MaxTAGEEntries and MaxTAGEHistory bound the entries of a table and the longest history.
+	// MaxTAGEEntries bounds the entries of a table, MinTAGEHistory and MaxTAGEHistory the
+	// longest history: it has to leave each table one of its own.
 	MaxTAGEEntries = 1 << 20
+	MinTAGEHistory = 24
 	MaxTAGEHistory = 1 << 12
 	// TAGEReach is the length of a pattern of random directions that is learned for each
 	// entry of a table.
@@ -79,7 +81,7 @@ func newTAGE(entries, longest int) *tage {
 	for i := range p.base {
 		p.base[i] = counterStart
 	}
-	ratio := math.Pow(float64(max(longest, shortestHistory))/shortestHistory, 1.0/(tageTables-1))
+	ratio := math.Pow(float64(longest)/shortestHistory, 1.0/(tageTables-1))
 	for i := range p.tables {
 		t := &p.tables[i]
 		*t = tageTable{entries: make([]tageEntry, entries), length: int(math.Round(shortestHistory * math.Pow(ratio, float64(i)))), oldest: 1}

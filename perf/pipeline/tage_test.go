@@ -97,3 +97,15 @@ func TestTAGEHistory(t *testing.T) {
 		}
 	}
 }
+
+// TestTAGETrustsNewEntries: entries that were never right are believed where outcomes come
+// again, and not where they are random.
+func TestTAGETrustsNewEntries(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	again, random := newTAGE(1024, 0), newTAGE(1024, 0)
+	wrongShare(again, directionsAtRandom(rng, 4000, 0.5), 6)
+	wrongShare(random, directionsAtRandom(rng, 1<<17, 0.1), 2)
+	if again.newly >= 0 || random.newly < 0 {
+		t.Errorf("%d where outcomes come again, want it below 0; %d where they are random, want it at least 0", again.newly, random.newly)
+	}
+}

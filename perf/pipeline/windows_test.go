@@ -212,6 +212,15 @@ func TestRefusals(t *testing.T) {
 		{"0 entries; a bimodal", func(c *pipeline.Config) { c.Branch.Predictor = pipeline.Bimodal }},
 		{"predictor is number 9", func(c *pipeline.Config) { c.Branch.Predictor = 9 }},
 		{"history bits", func(c *pipeline.Config) { c.Branch.HistoryBits = 33 }},
+		{"history bits", func(c *pipeline.Config) {
+			c.Branch = pipeline.Branch{Predictor: pipeline.TAGE, Entries: 64, HistoryBits: pipeline.MinTAGEHistory - 1}
+		}},
+		{"history bits", func(c *pipeline.Config) {
+			c.Branch = pipeline.Branch{Predictor: pipeline.TAGE, Entries: 64, HistoryBits: pipeline.MaxTAGEHistory + 1}
+		}},
+		{"a tage predictor needs", func(c *pipeline.Config) {
+			c.Branch = pipeline.Branch{Predictor: pipeline.TAGE, Entries: 2 * pipeline.MaxTAGEEntries}
+		}},
 		{"Penalty is -1", func(c *pipeline.Config) { c.Branch.Penalty = -1 }},
 		{"blocks of 48 bytes", func(c *pipeline.Config) { c.Memory.Levels = testMemory().Levels; c.Memory.Levels[0].BlockBytes = 48 }},
 		{"smaller than those", func(c *pipeline.Config) { c.Memory.Levels = testMemory().Levels; c.Memory.Levels[1].BlockBytes = 32 }},

@@ -6,13 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"presage/perf/anatomy"
 	"presage/perf/internal/oracle"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
-	"presage/perf/locality"
 	"presage/perf/machine"
-	"presage/perf/misses"
 	"presage/perf/store"
 	"presage/perf/subject"
 )
@@ -25,23 +22,8 @@ func TestOutcomesThatComeAgain(t *testing.T) {
 	prog := perftest.Link(t, compiler, []string{"-O2", "-g", "-static", filepath.Join("testdata", "again.c")}, "again.elf")
 	run := subject.RunOptions{Args: "{n}", Store: store.Open(t.TempDir())}
 	points, at := subject.Sweep("n", 800, 960, 1120, 1280, 1440, 1600), subject.Sweep("n", 3200)
-	counts, err := anatomy.CountSweep(t.Context(), prog, points, run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	execution, err := FitExecution(t.Context(), counts)
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := *profiletest.Machine(t, "zen4")
-	runs, err := locality.Profile(t.Context(), prog, points, locality.ProfileOptions{RunOptions: run, BlockBytes: m.BlockBytes()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: run.Store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	model, execution := modelsOf(t, prog, points, run, &m)
 	cycles := make(map[int]float64)
 	for _, reach := range []int{1 << 15, 1 << 8} {
 		m.Core.Branch = machine.Branch{Predictor: "tage", PatternReach: reach, MispredictCost: 13}

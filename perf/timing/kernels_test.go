@@ -3,6 +3,7 @@ package timing
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"presage/perf/anatomy"
@@ -58,35 +59,11 @@ func TestKernels(t *testing.T) {
 			prog := perftest.Link(t, compiler, []string{"-O2", "-g", "-static", filepath.Join("testdata", k.source), "-lm"}, k.source+".elf")
 			run := subject.RunOptions{Args: "{n}", Store: store.Open(t.TempDir())}
 			points, at := subject.Sweep("n", k.train...), subject.Sweep("n", k.at)
-			counts, err := anatomy.CountSweep(t.Context(), prog, points, run)
-			if err != nil {
-				t.Fatal(err)
-			}
-			execution, err := FitExecution(t.Context(), counts)
-			if err != nil {
-				t.Fatal(err)
-			}
 			var machines []*machine.Machine
-			bytes := make(map[uint64]bool)
 			for _, name := range []string{"origin2000", "itanium2", "zen4"} {
-				m := profiletest.Machine(t, name)
-				machines = append(machines, m)
-				for _, b := range m.BlockBytes() {
-					bytes[b] = true
-				}
+				machines = append(machines, profiletest.Machine(t, name))
 			}
-			profile := locality.ProfileOptions{RunOptions: run}
-			for b := range bytes {
-				profile.BlockBytes = append(profile.BlockBytes, b)
-			}
-			runs, err := locality.Profile(t.Context(), prog, points, profile)
-			if err != nil {
-				t.Fatal(err)
-			}
-			model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: run.Store})
-			if err != nil {
-				t.Fatal(err)
-			}
+			model, execution := modelsOf(t, prog, points, run, machines...)
 			for _, m := range machines {
 				pred, err := Predict(t.Context(), model, execution, m, at, PredictOptions{})
 				if err != nil {
@@ -115,6 +92,36 @@ func TestKernels(t *testing.T) {
 			}
 		})
 	}
+}
+
+// modelsOf returns models of a program's runs for some machines.
+func modelsOf(t *testing.T, prog *subject.Program, points []subject.Point, run subject.RunOptions, machines ...*machine.Machine) (*misses.Model, *ExecutionModel) {
+	t.Helper()
+	counts, err := anatomy.CountSweep(t.Context(), prog, points, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execution, err := FitExecution(t.Context(), counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile := locality.ProfileOptions{RunOptions: run}
+	for _, m := range machines {
+		for _, b := range m.BlockBytes() {
+			if !slices.Contains(profile.BlockBytes, b) {
+				profile.BlockBytes = append(profile.BlockBytes, b)
+			}
+		}
+	}
+	runs, err := locality.Profile(t.Context(), prog, points, profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: run.Store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model, execution
 }
 
 // mispredicted returns how many branches of a run a machine is expected to mispredict.

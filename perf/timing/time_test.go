@@ -13,7 +13,6 @@ import (
 	"presage/perf/internal/num"
 	"presage/perf/internal/perftest"
 	"presage/perf/internal/profiletest"
-	"presage/perf/locality"
 	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/predict"
@@ -41,26 +40,8 @@ var timings struct {
 // fitted profiles and counts Sweep3D.
 func fitted(t *testing.T) (*misses.Model, *ExecutionModel) {
 	t.Helper()
-	run := sweeps(t)
 	points := subject.Sweep("n", 6, 8, 10, 12)
-	blocks := profiletest.Machine(t, "origin2000").BlockBytes()
-	runs, err := locality.Profile(t.Context(), perftest.Program(t), points, locality.ProfileOptions{RunOptions: run, BlockBytes: blocks})
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := misses.Fit(t.Context(), runs, misses.FitOptions{Store: run.Store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts, err := anatomy.CountSweep(t.Context(), perftest.Program(t), points, run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	execution, err := FitExecution(t.Context(), counts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return model, execution
+	return modelsOf(t, perftest.Program(t), points, sweeps(t), profiletest.Machine(t, "origin2000"))
 }
 
 // sweeps returns how tests run Sweep3D, with a store of their own.
