@@ -62,7 +62,7 @@ func (k *stack) repeatSegment(i int, times uint64) {
 		k.counts.addMany(f.group, f.distance, f.times*times)
 	}
 	k.shape.Count(k.phase+1, like.count-1, times)
-	k.accesses += times * (uint64(like.count)*uint64(len(k.streams)) + uint64(len(k.pieces[i+1].Accesses)))
+	k.accesses += times * uint64(k.shape.Phases[like.phase].Accesses()+len(k.pieces[i+1].Accesses))
 }
 
 // likeness returns that of the segment of piece i, which was analysed last, or false if

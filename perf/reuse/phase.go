@@ -50,7 +50,6 @@ func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) 
 		e, _ := k.table.find(block)
 		k.table.last[e] = heldMark(k.desk.add(block, e))
 	}
-	k.accesses += uint64(count) * uint64(len(k.streams)) * weight
 }
 
 // walk is a stream on its way through a loop.
@@ -168,6 +167,7 @@ func (k *stack) tell(s *affine.Shape) {
 		for _, n := range p.Near {
 			c.addMany(n.Label, n.Distance, p.Times)
 		}
+		k.accesses += uint64(p.Accesses()) * p.Times
 		p.Times = 0
 	}
 }

@@ -38,7 +38,7 @@ type Move struct {
 // accesses by their position in the iteration.
 type Phase struct {
 	Fresh []Fresh // accesses to blocks not accessed before, in this iteration or the one before it
-	Near  []Near  // all others
+	Near  []Near  // all others: not those of streams that spill into the same block
 	Left  []uint8 // positions whose blocks in the iteration before are not accessed, the least recent first
 
 	// Latest are positions that access the blocks of this iteration, one for each
@@ -55,6 +55,9 @@ type Phase struct {
 	// phases up to this one.
 	FreshAt, LeftAt int
 }
+
+// Accesses returns the number of accesses in an iteration.
+func (p *Phase) Accesses() int { return len(p.Fresh) + len(p.Near) }
 
 // Fresh is an access to a block, after Held others were accessed in this iteration
 // and the one before it.
@@ -77,6 +80,7 @@ type feature struct {
 	label   uint32
 	cluster uint8
 	shift   uint8 // log2 of the block size
+	spills  bool
 }
 
 // Cluster is a set of streams with one step and addresses close to each other.
@@ -186,19 +190,15 @@ func (s *Shapes) phase(streams []Stream) int {
 // Keep makes Again know the loop in the streams of the last call of Find, those of its
 // strides, in order. Find returned a shape.
 //
-// Aligned accesses lie in as many blocks a multiple of their size further on; others, whole
-// blocks further on.
+// Aligned accesses lie in as many blocks a multiple of their size further on, and others
+// that step by whole blocks, whole blocks further on; where streams spill, anywhere.
 func (s *Shapes) Keep(l *trace.Loop) {
 	s.kept.Strides, s.kept.Count, s.grain = append(s.kept.Strides[:0], l.Strides...), l.Count, 1
 	s.spans = s.spans[:0]
 	streams := 0
-	for i := range l.Strides {
-		a := l.Strides[i].First
-		s.grain = max(s.grain, a.Size())
-		if a.Addr()&(a.Size()-1) != 0 {
-			s.grain = max(s.grain, 1<<s.shift)
-		}
-		span := int(a.Last()>>s.shift-a.Addr()>>s.shift) + 1
+	for _, stride := range l.Strides {
+		span, grain := divided(stride, s.shift)
+		s.grain = max(s.grain, grain)
 		streams += span
 		s.spans = append(s.spans, span)
 	}
@@ -396,7 +396,7 @@ func (s *Shapes) describe(streams []Stream, at int) (key []feature, hash uint64)
 	for i := range streams {
 		f := &streams[i]
 		c := &s.clusters[f.cluster]
-		x := feature{step: f.Step, label: f.Label, cluster: f.cluster, shift: f.shift}
+		x := feature{step: f.Step, label: f.Label, cluster: f.cluster, shift: f.shift, spills: f.Spills}
 		switch {
 		case uint8(i) != c.leader:
 			x.place = f.First - c.first
@@ -441,6 +441,9 @@ func (s *Shape) build(phases int, shift uint) {
 		for i, x := range s.key {
 			if blockOf(i, at) != blockOf(i, at-1) {
 				p.Moves |= 1 << i
+			}
+			if x.spills && blockOf(i, at) == blockOf(i-1, at) {
+				continue
 			}
 			before := len(order)
 			var d int
