@@ -155,13 +155,26 @@ func (k *stack) repeat(weight uint64) {
 
 // single passes accesses through the desk, counting each weight times.
 func (k *stack) single(accesses []trace.Access, weight uint64) {
-	shift := k.shift & 63
+	shift, d := k.shift&63, &k.desk
+	latest := uint64(ghostBlock)
 	for _, a := range accesses {
 		group := k.groupOf[a.Ref()]
-		for block, last := a.Addr()>>shift, a.Last()>>shift; block <= last; block++ {
-			k.clearDesk(1)
-			k.touch(block, group, weight)
-			k.accesses += weight
+		block, last := a.Addr()>>shift, a.Last()>>shift
+		k.accesses += weight * (last - block + 1)
+		for ; block <= last; block++ {
+			if block == latest {
+				k.counts.near[group][0] += weight
+				continue
+			}
+			latest = block
+			if d.now == deskSlots {
+				k.clearDesk(1)
+			}
+			if i := d.hint[block%deskHints]; d.place[i].block == block {
+				k.counts.addMany(group, d.again(i), weight)
+			} else {
+				k.touch(block, group, weight)
+			}
 		}
 	}
 }

@@ -133,7 +133,8 @@ type Shapes struct {
 	lead     lead
 	kept     trace.Loop // see Keep; Count is 0: none
 	grain    uint64     // it accesses as many blocks that many bytes further on: see Keep
-	spans    []int      // streams of each of its strides; empty unless these are all
+	of       []uint8    // the cluster of each of its strides; empty unless all streams are of them
+	begins   uint64     // strides that are the first of their cluster, a bit each
 	by       [MaxStreams]uint64
 	table    []Shape // by hash
 	clusters []Cluster
@@ -194,17 +195,37 @@ func (s *Shapes) phase(streams []Stream) int {
 // that step by whole blocks, whole blocks further on; where streams spill, anywhere.
 func (s *Shapes) Keep(l *trace.Loop) {
 	s.kept.Strides, s.kept.Count, s.grain = append(s.kept.Strides[:0], l.Strides...), l.Count, 1
-	s.spans = s.spans[:0]
-	streams := 0
-	for _, stride := range l.Strides {
-		span, grain := divided(stride, s.shift)
+	for i := range l.Strides {
+		_, grain := divided(l.Strides[i], s.shift)
 		s.grain = max(s.grain, grain)
-		streams += span
-		s.spans = append(s.spans, span)
 	}
-	if streams != len(s.found.key) {
-		s.spans = s.spans[:0]
+	if s.of, s.begins = s.of[:0], 0; !s.keepClusters(l) {
+		s.of = s.of[:0]
 	}
+}
+
+// keepClusters sets of and begins, and returns false if the streams found are others than
+// those of the strides of l, or those of one stride are in several clusters.
+func (s *Shapes) keepClusters(l *trace.Loop) bool {
+	key, known := s.found.key, 0
+	for i := range l.Strides {
+		streams, _ := divided(l.Strides[i], s.shift)
+		if streams > len(key) {
+			return false
+		}
+		c := key[0].cluster
+		for _, x := range key[:streams] {
+			if x.cluster != c {
+				return false
+			}
+		}
+		if int(c) == known {
+			s.begins |= 1 << i
+			known++
+		}
+		s.of, key = append(s.of, c), key[streams:]
+	}
+	return len(key) == 0
 }
 
 // Again is Find for a loop that is the one kept in another place, as the next row of
@@ -213,7 +234,7 @@ func (s *Shapes) Keep(l *trace.Loop) {
 // loop is kept any longer, if the loop is another one.
 func (s *Shapes) Again(l *trace.Loop, streams []Stream) (shape *Shape, phase int) {
 	together, ok := s.away(l)
-	if !ok || len(streams) != len(s.found.key) || !together && !s.apiece(l, streams) {
+	if !ok || len(streams) != len(s.found.key) || !together && !s.apiece(l) {
 		s.kept.Count = 0
 		return nil, 0
 	}
@@ -275,21 +296,17 @@ func (s *Shapes) away(l *trace.Loop) (together, ok bool) {
 
 // apiece sets by to the numbers of bytes that clusters of l are away from those of the
 // loop kept, and returns false if parts of a cluster are not as far.
-func (s *Shapes) apiece(l *trace.Loop, streams []Stream) bool {
-	if len(s.spans) == 0 {
+func (s *Shapes) apiece(l *trace.Loop) bool {
+	if len(s.of) == 0 {
 		return false
 	}
-	known := uint64(0)
-	for i, span := range s.spans {
+	for i, c := range s.of {
 		by := uint64(l.Strides[i].First - s.kept.Strides[i].First)
-		for _, f := range streams[:span] {
-			if known>>f.cluster&1 != 0 && s.by[f.cluster&(MaxStreams-1)] != by {
-				return false
-			}
-			known |= 1 << f.cluster
-			s.by[f.cluster&(MaxStreams-1)] = by
+		if s.begins>>i&1 != 0 {
+			s.by[c%MaxStreams] = by
+		} else if s.by[c%MaxStreams] != by {
+			return false
 		}
-		streams = streams[span:]
 	}
 	return true
 }
