@@ -14,9 +14,13 @@ import (
 func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) {
 	k.openDesk()
 	k.clearDesk(len(k.streams))
-	k.iterate(0, count, weight)
 	phases := len(s.Phases)
 	at &= phases - 1
+	for _, i := range s.Phases[at].Opens {
+		f := &k.streams[i%loopRefs]
+		k.touch(f.Block(0), f.Label, weight)
+	}
+	s.Phases[at].Begun += weight
 	k.shelve(uint32(len(s.Phases[at].Latest)))
 	s.Count(at+1, count-1, weight)
 	for i := range k.streams {
@@ -162,13 +166,16 @@ func (k *stack) tell(s *affine.Shape) {
 	}
 	for i := range s.Phases {
 		p := &s.Phases[i]
-		if p.Times == 0 {
+		if p.Times+p.Begun == 0 {
 			continue
 		}
 		for _, n := range p.Near {
 			c.addMany(n.Label, n.Distance, p.Times)
 		}
-		k.accesses += uint64(p.Accesses()) * p.Times
-		p.Times = 0
+		for _, n := range p.Within {
+			c.addMany(n.Label, n.Distance, p.Begun)
+		}
+		k.accesses += uint64(p.Accesses()) * (p.Times + p.Begun)
+		p.Times, p.Begun = 0, 0
 	}
 }

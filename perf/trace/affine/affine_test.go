@@ -255,8 +255,24 @@ func checkPhase(t *testing.T, p *Phase, streams []Stream, at uint32) {
 		}
 		now = append(now, streams[i].Block(at))
 	}
+	all := slices.Clone(order)
+	order = order[:0]
+	var opens []uint8
+	var within []Near
+	for i := range streams {
+		if !streams[i].Spills || streams[i].Block(at) != streams[i-1].Block(at) {
+			if d := touch(streams[i].Block(at)); d < 0 {
+				opens = append(opens, uint8(i))
+			} else {
+				within = append(within, Near{uint8(i), 0, uint32(d)})
+			}
+		}
+	}
+	if !slices.Equal(p.Opens, opens) || !slices.Equal(p.Within, within) || p.Accesses() != len(opens)+len(within) {
+		t.Fatalf("iteration %d of %+v: phase %+v opens %d and has %+v", at, streams, p, opens, within)
+	}
 	var left, latest []uint64
-	for _, b := range order {
+	for _, b := range all {
 		if slices.Contains(now, b) {
 			latest = append(latest, b)
 		} else {

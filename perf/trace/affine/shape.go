@@ -49,7 +49,12 @@ type Phase struct {
 	// iteration before, and those of Fresh.
 	Moves, New uint64
 
-	Times uint64 // for the caller to count executions
+	// Opens are positions that access the blocks of an iteration first, and Within all other
+	// accesses, with distances within the iteration: those of the first one of a loop.
+	Opens  []uint8
+	Within []Near
+
+	Times, Begun uint64 // for the caller to count executions, and such as are the first of a loop
 
 	// FreshAt and LeftAt are the numbers of moves of Shape.Fresh and of Shape.Left in the
 	// phases up to this one.
@@ -459,7 +464,7 @@ func (s *Shape) build(phases int, shift uint) {
 			if blockOf(i, at) != blockOf(i, at-1) {
 				p.Moves |= 1 << i
 			}
-			if x.spills && blockOf(i, at) == blockOf(i-1, at) {
+			if !s.accesses(i, at, blockOf) {
 				continue
 			}
 			before := len(order)
@@ -471,6 +476,7 @@ func (s *Shape) build(phases int, shift uint) {
 				p.Near = append(p.Near, Near{uint8(i), x.label, uint32(d)})
 			}
 		}
+		p.open(s, at, blockOf)
 		for _, b := range order {
 			of := func(iteration int) int {
 				return slices.IndexFunc(streams, func(i int) bool { return blockOf(i, iteration) == b })
@@ -483,6 +489,27 @@ func (s *Shape) build(phases int, shift uint) {
 		}
 	}
 	s.list(blockOf)
+}
+
+// accesses reports whether a stream makes an access in an iteration.
+func (s *Shape) accesses(stream, iteration int, blockOf func(stream, iteration int) uint64) bool {
+	return !s.key[stream].spills || blockOf(stream, iteration) != blockOf(stream-1, iteration)
+}
+
+// open sets what the first iteration of a loop accesses, in phase at.
+func (p *Phase) open(s *Shape, at int, blockOf func(stream, iteration int) uint64) {
+	var order []uint64
+	for i, x := range s.key {
+		if !s.accesses(i, at, blockOf) {
+			continue
+		}
+		before, d := len(order), 0
+		if order, d = again(order, blockOf(i, at)); d == before {
+			p.Opens = append(p.Opens, uint8(i))
+		} else {
+			p.Within = append(p.Within, Near{uint8(i), x.label, uint32(d)})
+		}
+	}
 }
 
 // list sets the moves of all phases.
