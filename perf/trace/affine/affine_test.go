@@ -100,7 +100,14 @@ func TestAppendSpilling(t *testing.T) {
 			continue
 		}
 		const count = 40
+		spilt, f := uint64(0), &streams[len(streams)-1]
 		for i := range uint32(count) {
+			if got := f.SpillsIn(&streams[len(streams)-2], i); got != spilt {
+				t.Fatalf("%+v in blocks of %d bytes: spills in %d of %d iterations, want %d", s, 1<<shift, got, i, spilt)
+			}
+			if f.Block(i) != streams[len(streams)-2].Block(i) {
+				spilt++
+			}
 			var blocks []uint64
 			for j := range streams {
 				f := &streams[j]

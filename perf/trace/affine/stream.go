@@ -110,6 +110,19 @@ func byteStream(addr uint64, step int64, shift uint) Stream {
 // spilling returns the number of streams that AppendSpilling appends.
 func spilling(s trace.Stride, shift uint) int { return max(1, int(s.First.Size()>>shift)) + 1 }
 
+// SpillsIn returns the number of iterations, of the first count, in which f, a stream that
+// Spills, makes an access: it is in another block than the stream before it.
+func (f *Stream) SpillsIn(before *Stream, count uint32) (n uint64) {
+	shift := f.shift & 63
+	period := uint32(1) << (uint(shift) - min(uint(bits.TrailingZeros64(f.Step)), uint(shift)))
+	for i := range min(period, count) {
+		if f.Block(i) != before.Block(i) {
+			n += uint64((count-1-i)/period) + 1
+		}
+	}
+	return n
+}
+
 // divided returns how many streams a stride makes by the first that takes it of NewStream,
 // AppendSpanned and AppendSpilling, and the least power of two of bytes by multiples of
 // which it may be moved and makes as many.
