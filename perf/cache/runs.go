@@ -149,7 +149,16 @@ func (c *chain) prepare(l *trace.Loop) bool {
 			continue
 		}
 		level := &c.levels[ref.enter]
-		if s.First.Size() > 1<<c.shift || ref.mark != 0 && (level.spec.NoWriteAllocate || level.spec.WriteThrough) || !c.follow(s, ref) {
+		if s.First.Size() > 1<<c.shift || ref.mark != 0 && (level.spec.NoWriteAllocate || level.spec.WriteThrough) {
+			return false
+		}
+		if f, ok := affine.NewStream(s, level.shift); ok && len(c.streams) < affine.MaxStreams {
+			if ref.mark != 0 {
+				c.stores |= 1 << len(c.streams)
+			}
+			c.streams = append(c.streams, f)
+			c.walkers = append(c.walkers, walker{ref: ref, origin: origin{ref.group, ref.id}, last: uint32(s.First.Size() - 1), level: ref.enter})
+		} else if !c.span(s, ref) {
 			return false
 		}
 		c.ordered = c.ordered && level.ordered
@@ -161,27 +170,22 @@ func (c *chain) prepare(l *trace.Loop) bool {
 	return true
 }
 
-// follow adds the streams and walkers of a stride by ref, or returns false if they are too
-// many.
-func (c *chain) follow(s trace.Stride, ref *reference) bool {
+// span adds the streams and walkers of a stride by ref whose accesses may span several
+// blocks, or returns false if they are too many.
+func (c *chain) span(s trace.Stride, ref *reference) (ok bool) {
 	n, shift := len(c.streams), c.levels[ref.enter].shift
-	w := walker{ref: ref, origin: origin{ref.group, ref.id}, level: ref.enter}
-	if f, ok := affine.NewStream(s, shift); ok && n < affine.MaxStreams {
-		c.streams, w.last = append(c.streams, f), uint32(s.First.Size()-1)
-	} else if c.streams, ok = affine.AppendSpanned(c.streams, s, shift); !ok {
+	if c.streams, ok = affine.AppendSpanned(c.streams, s, shift); !ok {
 		if c.streams, ok = affine.AppendSpilling(c.streams, s, shift); !ok {
 			return false
 		}
 	}
 	for k := n; k < len(c.streams); k++ {
-		if w.further = k > n; w.further {
-			c.spans = true
-		}
 		if ref.mark != 0 {
 			c.stores |= 1 << k
 		}
-		c.walkers = append(c.walkers, w)
+		c.walkers = append(c.walkers, walker{ref: ref, origin: origin{ref.group, ref.id}, level: ref.enter, further: k > n})
 	}
+	c.spans = true
 	return true
 }
 

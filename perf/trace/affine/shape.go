@@ -204,7 +204,7 @@ func (s *Shapes) Keep(l *trace.Loop) {
 		_, grain := divided(l.Strides[i], s.shift)
 		s.grain = max(s.grain, grain)
 	}
-	if s.of, s.begins = s.of[:0], 0; !s.keepClusters(l) {
+	if s.of, s.begins = s.of[:0], 0; !s.Freely || !s.keepClusters(l) {
 		s.of = s.of[:0]
 	}
 }

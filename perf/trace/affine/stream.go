@@ -127,8 +127,8 @@ func (f *Stream) SpillsIn(before *Stream, count uint32) (n uint64) {
 // AppendSpanned and AppendSpilling, and the least power of two of bytes by multiples of
 // which it may be moved and makes as many.
 func divided(s trace.Stride, shift uint) (streams int, grain uint64) {
-	if _, ok := NewStream(s, shift); ok {
-		return 1, s.First.Size()
+	if size := s.First.Size(); (s.First.Addr()|uint64(s.Step))&(size-1) == 0 && size <= 1<<shift {
+		return 1, size
 	}
 	if uint64(s.Step)&(1<<shift-1) == 0 {
 		return int(s.First.Last()>>shift-s.First.Addr()>>shift) + 1, 1 << shift
