@@ -148,6 +148,7 @@ func mostInSet(rows []affine.Row, mask uint64) (most uint64) {
 // times.
 func (c *chain) countAgain(i int, n uint64) {
 	c.countReferences(i, n)
+	c.countSpans(c.pieces[i].Loop.Count, n)
 	for _, a := range c.pieces[i+1].Accesses {
 		ref := &c.refs[a.Ref()]
 		if int(ref.enter) < len(c.levels) {

@@ -45,8 +45,9 @@ const (
 type walker struct {
 	ref        *reference
 	origin     origin // ref's
-	last       uint32 // bytes accessed, less 1
+	last       uint32 // bytes accessed, less 1; 0 for parts of accesses that may span several blocks
 	level      uint8
+	further    bool   // behind the first block of an access
 	block, set uint64 // in the iteration at hand
 }
 
@@ -75,6 +76,7 @@ type loop struct {
 	ordered bool    // the levels that it enters at are: see contents
 	ample   bool    // no set of that level can overflow in an iteration
 	mixed   bool    // it enters at several levels, or lower ones take blocks away from that level
+	spans   bool    // some accesses span several blocks
 }
 
 // observeBatch passes the events of a batch through the chain.
@@ -103,7 +105,7 @@ func (c *chain) observeBatch(b *trace.Batch) {
 }
 
 // segment simulates the run of piece i and the accesses after it. It reports
-// whether each access of the run was to one block.
+// whether the run was simulated as a loop.
 func (c *chain) segment(i int) bool {
 	l := &c.pieces[i].Loop
 	ok := c.prepare(l)
@@ -129,7 +131,7 @@ func (c *chain) expand(l *trace.Loop) {
 }
 
 // prepare sets the loop at hand, or returns false if it is to be expanded: because
-// an access may span two blocks, because stores that hit do more than mark a
+// an access is larger than a block, because stores that hit do more than mark a
 // block, or because there is little to gain.
 func (c *chain) prepare(l *trace.Loop) bool {
 	if len(l.Strides) > affine.MaxStreams || uint64(l.Count)*uint64(len(l.Strides)) < runLeast {
@@ -139,29 +141,71 @@ func (c *chain) prepare(l *trace.Loop) bool {
 		return true
 	}
 	c.streams, c.walkers, c.stores = c.streams[:0], c.walkers[:0], 0
-	c.ordered, c.ample, c.mixed, c.moves = true, true, c.inclusive, 0
+	c.ordered, c.mixed, c.spans, c.moves = true, c.inclusive, false, 0
+	ways := ^uint64(0) // the least of the levels that it enters at
 	for _, s := range l.Strides {
 		ref := &c.refs[s.First.Ref()]
 		if int(ref.enter) >= len(c.levels) {
 			continue
 		}
 		level := &c.levels[ref.enter]
-		f, ok := affine.NewStream(s, level.shift)
-		if !ok || s.First.Size() > 1<<c.shift || ref.mark != 0 && (level.spec.NoWriteAllocate || level.spec.WriteThrough) {
+		if s.First.Size() > 1<<c.shift || ref.mark != 0 && (level.spec.NoWriteAllocate || level.spec.WriteThrough) {
+			return false
+		}
+		if f, ok := affine.NewStream(s, level.shift); ok && len(c.streams) < affine.MaxStreams {
+			if ref.mark != 0 {
+				c.stores |= 1 << len(c.streams)
+			}
+			c.streams = append(c.streams, f)
+			c.walkers = append(c.walkers, walker{ref: ref, origin: origin{ref.group, ref.id}, last: uint32(s.First.Size() - 1), level: ref.enter})
+		} else if !c.span(s, ref) {
 			return false
 		}
 		c.ordered = c.ordered && level.ordered
-		c.ample = c.ample && level.ways >= uint64(len(l.Strides))
 		c.moves += min(1, max(float64(s.Step), -float64(s.Step))/float64(level.spec.BlockBytes))
-		if ref.mark != 0 {
-			c.stores |= 1 << len(c.streams)
-		}
-		c.streams = append(c.streams, f)
-		c.walkers = append(c.walkers, walker{ref: ref, origin: origin{ref.group, ref.id}, last: uint32(s.First.Size() - 1), level: ref.enter})
 		c.mixed = c.mixed || ref.enter != c.walkers[0].level
+		ways = min(ways, level.ways)
 	}
-	c.ample = c.ample && !c.mixed
+	c.ample = ways >= uint64(len(c.streams)) && !c.mixed
 	return true
+}
+
+// span adds the streams and walkers of a stride by ref whose accesses may span several
+// blocks, or returns false if they are too many.
+func (c *chain) span(s trace.Stride, ref *reference) (ok bool) {
+	n, shift := len(c.streams), c.levels[ref.enter].shift
+	if c.streams, ok = affine.AppendSpanned(c.streams, s, shift); !ok {
+		if c.streams, ok = affine.AppendSpilling(c.streams, s, shift); !ok {
+			return false
+		}
+	}
+	for k := n; k < len(c.streams); k++ {
+		if ref.mark != 0 {
+			c.stores |= 1 << k
+		}
+		c.walkers = append(c.walkers, walker{ref: ref, origin: origin{ref.group, ref.id}, level: ref.enter, further: k > n})
+	}
+	c.spans = true
+	return true
+}
+
+// countSpans counts the accesses of the loop at hand, of count iterations, to further blocks
+// than the first n times.
+func (c *chain) countSpans(count uint32, n uint64) {
+	if !c.spans {
+		return
+	}
+	for k := range c.walkers {
+		w := &c.walkers[k]
+		if !w.further {
+			continue
+		}
+		times := uint64(count)
+		if f := &c.streams[k]; f.Spills {
+			times = f.SpillsIn(&c.streams[k-1], count)
+		}
+		c.levels[w.level].counts[w.ref.group].Accesses += n * times
+	}
 }
 
 // run simulates the loop at hand, l.
@@ -187,6 +231,7 @@ func (c *chain) run(l *trace.Loop) {
 	for _, s := range l.Strides {
 		c.refs[s.First.Ref()].count += uint64(l.Count)
 	}
+	c.countSpans(l.Count, 1)
 }
 
 // shapeOf returns the shape of the loop at hand and its first phase, or nil if it

@@ -159,10 +159,16 @@ func TestNests(t *testing.T) {
 }
 
 // TestRunsOfRows does the same for the rows of arrays, on caches with sets enough
-// that loops are simulated by phases, some of whose blocks share sets.
+// that loops are simulated by phases, some of whose blocks share sets. Vectors are not
+// aligned to their size, and span two blocks in some iterations, or all.
 func TestRunsOfRows(t *testing.T) {
-	plan := mixedPlan()
 	rapid.Check(t, func(t *rapid.T) {
+		plan := mixedPlan()
+		if rapid.Bool().Draw(t, "vectors") {
+			for i, size := range []uint8{16, 16, 32, 64, 8} {
+				plan.Refs[i].Size = size
+			}
+		}
 		ways := rapid.SampledFrom([]int{1, 2, 2, 3, 4, 8}).Draw(t, "ways")
 		sets := rapid.SampledFrom([]int{32, 36, 64, 128}).Draw(t, "sets")
 		l := Level{Name: "L1", Ways: ways, Blocks: uint64(ways * sets), BlockBytes: 1 << rapid.IntRange(5, 7).Draw(t, "log2 block")}

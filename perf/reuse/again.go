@@ -29,7 +29,7 @@ type likeAccess struct {
 	group, first uint32
 }
 
-// found is what a repeat counts, beside Shape.Count: accesses of a group at a distance,
+// found is what a repeat counts, beside what its shape does: accesses of a group at a distance,
 // or at others of the same bin.
 type found struct {
 	group, distance uint32
@@ -62,7 +62,8 @@ func (k *stack) repeatSegment(i int, times uint64) {
 		k.counts.addMany(f.group, f.distance, f.times*times)
 	}
 	k.shape.Count(k.phase+1, like.count-1, times)
-	k.accesses += times * (uint64(like.count)*uint64(len(k.streams)) + uint64(len(k.pieces[i+1].Accesses)))
+	k.shape.Phases[like.phase].Begun += times
+	k.accesses += times * uint64(len(k.pieces[i+1].Accesses))
 }
 
 // likeness returns that of the segment of piece i, which was analysed last, or false if

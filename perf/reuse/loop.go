@@ -30,8 +30,7 @@ const (
 )
 
 // prepare sets streams to the accesses of a loop, or returns false if it is to be
-// expanded: because accesses span two blocks in some iterations and one in others, or
-// because there is little to gain.
+// expanded: because there are too many, or little to gain.
 func (k *stack) prepare(l *trace.Loop) bool {
 	if len(l.Strides) > loopRefs || uint64(l.Count)*uint64(len(l.Strides)) < loopLeast {
 		return false
@@ -39,7 +38,7 @@ func (k *stack) prepare(l *trace.Loop) bool {
 	if k.shape, k.phase = k.shapes.Again(l, k.streams); k.shape != nil {
 		return true
 	}
-	k.streams = k.streams[:0]
+	k.streams, k.spills = k.streams[:0], false
 	for _, s := range l.Strides {
 		n := len(k.streams)
 		f, ok := affine.NewStream(s, k.shift)
@@ -48,10 +47,8 @@ func (k *stack) prepare(l *trace.Loop) bool {
 			return false
 		case ok:
 			k.streams = append(k.streams, f)
-		default:
-			if k.streams, ok = affine.AppendSpanned(k.streams, s, k.shift); !ok {
-				return false
-			}
+		case !k.appendBlocks(s):
+			return false
 		}
 		label := k.groupOf[s.First.Ref()]
 		for i := range k.streams[n:] {
@@ -59,6 +56,16 @@ func (k *stack) prepare(l *trace.Loop) bool {
 		}
 	}
 	return true
+}
+
+// appendBlocks adds the streams of a stride whose accesses may span several blocks, or
+// returns false if they are too many.
+func (k *stack) appendBlocks(s trace.Stride) (ok bool) {
+	if k.streams, ok = affine.AppendSpanned(k.streams, s, k.shift); !ok {
+		k.streams, ok = affine.AppendSpilling(k.streams, s, k.shift)
+		k.spills = true
+	}
+	return ok
 }
 
 // run analyses the prepared streams of l, counting each access weight times.
@@ -74,22 +81,22 @@ func (k *stack) run(l *trace.Loop, weight uint64) {
 		return
 	}
 	k.openDesk()
-	streams := k.streams
-	most := len(streams)
 	for at := uint32(0); at < count; {
-		k.clearDesk(2 * most)
+		k.clearDesk(2 * len(k.streams))
 		next := k.iterate(at, count, weight)
 		if alike := next - at - 1; alike > 0 {
 			k.repeat(weight * uint64(alike))
 		}
 		at = next
 	}
-	k.accesses += uint64(count) * uint64(most) * weight
 }
 
 // iterate accesses the blocks of iteration at, in which some stream moves, and
 // returns the next such iteration, at most count.
 func (k *stack) iterate(at, count uint32, weight uint64) uint32 {
+	if k.spills {
+		return k.iterateSpilling(at, count, weight)
+	}
 	d := &k.desk
 	next := count
 	for i := range k.streams {
@@ -101,6 +108,34 @@ func (k *stack) iterate(at, count uint32, weight uint64) uint32 {
 		}
 		next = min(next, f.Next)
 	}
+	k.accesses += uint64(len(k.streams)) * weight
+	return next
+}
+
+// iterateSpilling is iterate where some streams spill.
+func (k *stack) iterateSpilling(at, count uint32, weight uint64) uint32 {
+	d := &k.desk
+	next := count
+	for i := range k.streams {
+		f := &k.streams[i]
+		moves, block := f.Next == at, uint64(0)
+		if moves {
+			block = f.Move(at, count)
+		} else {
+			block = d.place[k.places[i]].block
+		}
+		next = min(next, f.Next)
+		if f.Spills && d.place[k.places[i-1]].block == block {
+			k.places[i] = k.places[i-1]
+			continue
+		}
+		if moves {
+			k.places[i] = k.touch(block, f.Label, weight)
+		} else {
+			k.counts.addMany(f.Label, d.again(k.places[i]), weight)
+		}
+		k.accesses += weight
+	}
 	return next
 }
 
@@ -109,19 +144,37 @@ func (k *stack) iterate(at, count uint32, weight uint64) uint32 {
 func (k *stack) repeat(weight uint64) {
 	d := &k.desk
 	for i := range k.streams {
-		k.counts.addMany(k.streams[i].Label, d.again(k.places[i]), weight)
+		f := &k.streams[i]
+		if f.Spills && k.places[i] == k.places[i-1] {
+			continue
+		}
+		k.counts.addMany(f.Label, d.again(k.places[i]), weight)
+		k.accesses += weight
 	}
 }
 
 // single passes accesses through the desk, counting each weight times.
 func (k *stack) single(accesses []trace.Access, weight uint64) {
-	shift := k.shift & 63
+	shift, d := k.shift&63, &k.desk
+	latest := uint64(ghostBlock)
 	for _, a := range accesses {
 		group := k.groupOf[a.Ref()]
-		for block, last := a.Addr()>>shift, a.Last()>>shift; block <= last; block++ {
-			k.clearDesk(1)
-			k.touch(block, group, weight)
-			k.accesses += weight
+		block, last := a.Addr()>>shift, a.Last()>>shift
+		k.accesses += weight * (last - block + 1)
+		for ; block <= last; block++ {
+			if block == latest {
+				k.counts.near[group][0] += weight
+				continue
+			}
+			latest = block
+			if d.now == deskSlots {
+				k.clearDesk(1)
+			}
+			if i := d.hint[block%deskHints]; d.place[i].block == block {
+				k.counts.addMany(group, d.again(i), weight)
+			} else {
+				k.touch(block, group, weight)
+			}
 		}
 	}
 }

@@ -14,9 +14,13 @@ import (
 func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) {
 	k.openDesk()
 	k.clearDesk(len(k.streams))
-	k.iterate(0, count, weight)
 	phases := len(s.Phases)
 	at &= phases - 1
+	for _, i := range s.Phases[at].Opens {
+		f := &k.streams[i%loopRefs]
+		k.touch(f.Block(0), f.Label, weight)
+	}
+	s.Phases[at].Begun += weight
 	k.shelve(uint32(len(s.Phases[at].Latest)))
 	s.Count(at+1, count-1, weight)
 	for i := range k.streams {
@@ -50,7 +54,6 @@ func (k *stack) runPhases(s *affine.Shape, at int, count uint32, weight uint64) 
 		e, _ := k.table.find(block)
 		k.table.last[e] = heldMark(k.desk.add(block, e))
 	}
-	k.accesses += uint64(count) * uint64(len(k.streams)) * weight
 }
 
 // walk is a stream on its way through a loop.
@@ -116,6 +119,7 @@ func (k *stack) meet(s *affine.Shape, from, to int, turn uint64) {
 // was left is fresh again.
 func (k *stack) follow(weight uint64) {
 	last, fresh := k.table.last, k.fresh
+	few := len(fresh)
 	var touch uint32
 	lines := k.line.lines
 	for i := range fresh { // that of a block on the desk may lie beyond a short time line
@@ -136,7 +140,7 @@ func (k *stack) follow(weight uint64) {
 			k.first(x.entry, x.label)
 			continue
 		}
-		k.counts.addMany(x.label, x.held+x.left-put+k.taker.take(s), weight)
+		k.counts.addMany(x.label, x.held+x.left-put+k.taker.takeOf(few, s), weight)
 	}
 	k.pushAll(k.left[put:])
 	k.fresh, k.left = k.fresh[:0], k.left[:0]
@@ -162,12 +166,16 @@ func (k *stack) tell(s *affine.Shape) {
 	}
 	for i := range s.Phases {
 		p := &s.Phases[i]
-		if p.Times == 0 {
+		if p.Times+p.Begun == 0 {
 			continue
 		}
 		for _, n := range p.Near {
 			c.addMany(n.Label, n.Distance, p.Times)
 		}
-		p.Times = 0
+		for _, n := range p.Within {
+			c.addMany(n.Label, n.Distance, p.Begun)
+		}
+		k.accesses += uint64(p.Accesses()) * (p.Times + p.Begun)
+		p.Times, p.Begun = 0, 0
 	}
 }

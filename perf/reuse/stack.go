@@ -46,6 +46,7 @@ type stack struct {
 
 	desk    desk
 	streams []affine.Stream // of the loop at hand
+	spills  bool            // some of streams do
 	places  [loopRefs]uint8 // of their blocks on the desk
 	shapes  affine.Shapes
 	shape   *affine.Shape // of the loop at hand; nil: not known, or none

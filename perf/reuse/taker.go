@@ -16,6 +16,7 @@ type taker struct {
 	lines [takerLines]takenLine // each in one of two places that its number determines
 	taken lanes                 // from lines before each: see takenLine
 
+	holds          bool // some line is at hand
 	looked, missed int
 	off            int    // slots that are taken by themselves
 	turn           uint32 // which place is given up next
@@ -48,6 +49,8 @@ const (
 	// takerOff are taken by themselves.
 	takerLook = 256
 	takerOff  = 4096
+
+	takerFew = 16 // see takeOf
 )
 
 // on makes k take slots of t.
@@ -56,6 +59,15 @@ func (k *taker) on(t *timeline) {
 	for i := range k.lines {
 		k.lines[i].at = noLine
 	}
+}
+
+// takeOf is take for one of so many slots that are taken before done is called. A line costs
+// more to bring to hand than a few slots by themselves.
+func (k *taker) takeOf(slots int, s uint32) uint32 {
+	if slots <= takerFew && !k.holds {
+		return k.t.take(s)
+	}
+	return k.take(s)
 }
 
 // take is timeline.take.
@@ -127,7 +139,7 @@ func (k *taker) hold(at uint32) (lane uint32) {
 		}
 	}
 	now.later[lane/4] &^= 1 << (lane % 4 * 16) // it was none before
-	k.lines[lane] = now
+	k.lines[lane], k.holds = now, true
 	return lane
 }
 
@@ -146,6 +158,10 @@ func (k *taker) settle(l *takenLine) {
 
 // done applies all that was taken.
 func (k *taker) done() {
+	if !k.holds {
+		return
+	}
+	k.holds = false
 	for i := range k.lines {
 		k.settle(&k.lines[i])
 	}

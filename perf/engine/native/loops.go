@@ -265,6 +265,13 @@ func (r *reader) addRuns(b *block, w []uint64, n uint64) bool {
 		l.Strides = append(l.Strides, trace.Stride{First: p.tag | trace.Access(r.chunks.synthetic(first)), Step: p.stride})
 	}
 	r.strides = l.Strides
+	if r.precedes(b, l.Strides) {
+		r.takeBack(b)
+		for k := range l.Strides {
+			l.Strides[k].First -= trace.Access(l.Strides[k].Step)
+		}
+		n++
+	}
 	r.closeBlock()
 	for n > 0 {
 		room := r.runRoom(len(b.refs), len(l.Body))
@@ -288,6 +295,34 @@ func (r *reader) addRuns(b *block, w []uint64, n uint64) bool {
 		n -= uint64(l.Count)
 	}
 	return true
+}
+
+// precedes reports whether the open block is another iteration of a loop, before those that
+// begin with strides: the first one mostly is, as control comes to it from elsewhere.
+func (r *reader) precedes(b *block, strides []trace.Stride) bool {
+	if !r.open || r.partial || r.batch.Blocks[len(r.batch.Blocks)-1] != trace.BlockID(b.planBlock) || r.begun+uint64(b.instructions) != r.count {
+		return false
+	}
+	accesses := r.batch.Accesses[r.mark:]
+	if len(accesses) != len(strides) {
+		return false
+	}
+	for k := range strides {
+		if accesses[k] != strides[k].First-trace.Access(strides[k].Step) {
+			return false
+		}
+	}
+	return true
+}
+
+// takeBack removes the open block, an execution of b, from the batch.
+func (r *reader) takeBack(b *block) {
+	r.batch.Accesses, r.batch.Blocks = r.batch.Accesses[:r.mark], r.batch.Blocks[:len(r.batch.Blocks)-1]
+	if r.varies {
+		r.batch.Counts = r.batch.Counts[:len(r.batch.Counts)-1]
+	}
+	r.open = false
+	r.count -= uint64(b.instructions)
 }
 
 // runRoom returns how many iterations with refs accesses and blocks executions the

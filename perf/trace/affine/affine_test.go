@@ -84,6 +84,66 @@ func TestAppendSpanned(t *testing.T) {
 	}
 }
 
+// TestAppendSpilling compares the streams of accesses that span one block more in some
+// iterations with the blocks of all iterations.
+func TestAppendSpilling(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	more, fewer := 0, 0
+	for range 3000 {
+		shift := uint(rng.IntN(9))
+		s := trace.Stride{First: trace.Tag(0, 1<<rng.IntN(8)) + trace.Access(1<<20+rng.Uint64N(5000)), Step: rng.Int64N(300) - 150}
+		streams, ok := AppendSpilling(nil, s, shift)
+		if !ok {
+			if s.First.Size()>>shift < MaxStreams {
+				t.Fatalf("%+v in blocks of %d bytes: not taken", s, 1<<shift)
+			}
+			continue
+		}
+		const count = 40
+		spilt, f := uint64(0), &streams[len(streams)-1]
+		for i := range uint32(count) {
+			if got := f.SpillsIn(&streams[len(streams)-2], i); got != spilt {
+				t.Fatalf("%+v in blocks of %d bytes: spills in %d of %d iterations, want %d", s, 1<<shift, got, i, spilt)
+			}
+			if f.Block(i) != streams[len(streams)-2].Block(i) {
+				spilt++
+			}
+			var blocks []uint64
+			for j := range streams {
+				f := &streams[j]
+				if f.Next == i {
+					f.Move(i, count)
+				}
+				if next := i + 1; next < count && (f.Next == next) != (f.Block(next) != f.Block(i)) {
+					t.Fatalf("%+v in blocks of %d bytes: stream %d in iteration %d moves next in %d", s, 1<<shift, j, i, f.Next)
+				}
+				if f.Spills && f.Block(i) == streams[j-1].Block(i) {
+					fewer++
+					continue
+				}
+				if f.Spills {
+					more++
+				}
+				blocks = append(blocks, f.Block(i))
+			}
+			var want []uint64
+			for block := s.At(i).Addr() >> shift; block <= s.At(i).Last()>>shift; block++ {
+				want = append(want, block)
+			}
+			if !slices.Equal(blocks, want) {
+				t.Fatalf("%+v in blocks of %d bytes: iteration %d has blocks %d, want %d", s, 1<<shift, i, blocks, want)
+			}
+		}
+	}
+	if more < 10_000 || fewer < 10_000 {
+		t.Errorf("streams spill in %d iterations, and do not in %d", more, fewer)
+	}
+	full := make([]Stream, MaxStreams-1)
+	if got, ok := AppendSpilling(full, trace.Stride{First: trace.Tag(0, 8) + 60, Step: 16}, 6); ok || len(got) != len(full) {
+		t.Errorf("two streams more than %d: %d, %v", len(full), len(got), ok)
+	}
+}
+
 // TestPhases compares the phases of random loops with what their iterations
 // access.
 func TestPhases(t *testing.T) {
@@ -190,18 +250,36 @@ func checkPhase(t *testing.T, p *Phase, streams []Stream, at uint32) {
 	moves := uint64(0)
 	for i := range streams {
 		held := uint32(len(order))
-		if d := touch(streams[i].Block(at)); d < 0 {
-			fresh = append(fresh, Fresh{uint8(i), held})
-		} else {
-			near = append(near, Near{uint8(i), 0, uint32(d)})
+		if !streams[i].Spills || streams[i].Block(at) != streams[i-1].Block(at) {
+			if d := touch(streams[i].Block(at)); d < 0 {
+				fresh = append(fresh, Fresh{uint8(i), held})
+			} else {
+				near = append(near, Near{uint8(i), 0, uint32(d)})
+			}
 		}
 		if streams[i].Block(at) != streams[i].Block(at-1) {
 			moves |= 1 << i
 		}
 		now = append(now, streams[i].Block(at))
 	}
+	all := slices.Clone(order)
+	order = order[:0]
+	var opens []uint8
+	var within []Near
+	for i := range streams {
+		if !streams[i].Spills || streams[i].Block(at) != streams[i-1].Block(at) {
+			if d := touch(streams[i].Block(at)); d < 0 {
+				opens = append(opens, uint8(i))
+			} else {
+				within = append(within, Near{uint8(i), 0, uint32(d)})
+			}
+		}
+	}
+	if !slices.Equal(p.Opens, opens) || !slices.Equal(p.Within, within) || p.Accesses() != len(opens)+len(within) {
+		t.Fatalf("iteration %d of %+v: phase %+v opens %d and has %+v", at, streams, p, opens, within)
+	}
 	var left, latest []uint64
-	for _, b := range order {
+	for _, b := range all {
 		if slices.Contains(now, b) {
 			latest = append(latest, b)
 		} else {
@@ -294,7 +372,7 @@ func TestAgain(t *testing.T) {
 // each other, with what their iterations access.
 func TestAgainFreely(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	taken := 0
+	taken, spilling := 0, 0
 	for range 6000 {
 		const shift, count = 6, 40
 		s := Shapes{Freely: rng.IntN(8) > 0}
@@ -304,7 +382,7 @@ func TestAgainFreely(t *testing.T) {
 		var of []int // the array of each access
 		for i := range 1 + rng.IntN(8) {
 			if i == 0 || rng.IntN(2) == 0 {
-				base, step = (rng.Uint64N(3)+1)<<14+8*rng.Uint64N(30), []int64{8, 64, 128, -16}[rng.IntN(4)]
+				base, step = (rng.Uint64N(3)+1)<<14+8*rng.Uint64N(30), []int64{8, 64, 128, -16, 16, 24}[rng.IntN(6)]
 			}
 			of = append(of, int(base))
 			l.Strides = append(l.Strides, trace.Stride{First: trace.Tag(trace.RefID(i), []uint8{8, 64}[rng.IntN(2)]) + trace.Access(base+8*rng.Uint64N(12)), Step: step})
@@ -315,7 +393,9 @@ func TestAgainFreely(t *testing.T) {
 				if f, aligned := NewStream(stride, shift); aligned {
 					list = append(list, f)
 				} else if ok {
-					list, ok = AppendSpanned(list, stride, shift)
+					if list, ok = AppendSpanned(list, stride, shift); !ok {
+						list, ok = AppendSpilling(list, stride, shift)
+					}
 				}
 			}
 			return list, ok
@@ -358,13 +438,16 @@ func TestAgainFreely(t *testing.T) {
 				}
 				taken++
 			}
+			if slices.ContainsFunc(now, func(f Stream) bool { return f.Spills }) {
+				spilling++
+			}
 			for at := uint32(1); at < count; at++ {
 				checkPhase(t, &shape.Phases[(phase+int(at))%len(shape.Phases)], want, at)
 			}
 		}
 	}
-	if taken < 200 {
-		t.Errorf("only %d loops whose arrays have moved apart are known", taken)
+	if taken < 200 || spilling < 200 {
+		t.Errorf("only %d loops whose arrays have moved apart are known, %d with streams that spill", taken, spilling)
 	}
 }
 

@@ -38,7 +38,7 @@ type Move struct {
 // accesses by their position in the iteration.
 type Phase struct {
 	Fresh []Fresh // accesses to blocks not accessed before, in this iteration or the one before it
-	Near  []Near  // all others
+	Near  []Near  // all others: not those of streams that spill into the same block
 	Left  []uint8 // positions whose blocks in the iteration before are not accessed, the least recent first
 
 	// Latest are positions that access the blocks of this iteration, one for each
@@ -49,12 +49,20 @@ type Phase struct {
 	// iteration before, and those of Fresh.
 	Moves, New uint64
 
-	Times uint64 // for the caller to count executions
+	// Opens are positions that access the blocks of an iteration first, and Within all other
+	// accesses, with distances within the iteration: those of the first one of a loop.
+	Opens  []uint8
+	Within []Near
+
+	Times, Begun uint64 // for the caller to count executions, and such as are the first of a loop
 
 	// FreshAt and LeftAt are the numbers of moves of Shape.Fresh and of Shape.Left in the
 	// phases up to this one.
 	FreshAt, LeftAt int
 }
+
+// Accesses returns the number of accesses in an iteration.
+func (p *Phase) Accesses() int { return len(p.Fresh) + len(p.Near) }
 
 // Fresh is an access to a block, after Held others were accessed in this iteration
 // and the one before it.
@@ -77,6 +85,7 @@ type feature struct {
 	label   uint32
 	cluster uint8
 	shift   uint8 // log2 of the block size
+	spills  bool
 }
 
 // Cluster is a set of streams with one step and addresses close to each other.
@@ -129,7 +138,8 @@ type Shapes struct {
 	lead     lead
 	kept     trace.Loop // see Keep; Count is 0: none
 	grain    uint64     // it accesses as many blocks that many bytes further on: see Keep
-	spans    []int      // streams of each of its strides; empty unless these are all
+	of       []uint8    // the cluster of each of its strides; empty unless all streams are of them
+	begins   uint64     // strides that are the first of their cluster, a bit each
 	by       [MaxStreams]uint64
 	table    []Shape // by hash
 	clusters []Cluster
@@ -186,25 +196,41 @@ func (s *Shapes) phase(streams []Stream) int {
 // Keep makes Again know the loop in the streams of the last call of Find, those of its
 // strides, in order. Find returned a shape.
 //
-// Aligned accesses lie in as many blocks a multiple of their size further on; others, whole
-// blocks further on.
+// Aligned accesses lie in as many blocks a multiple of their size further on, and others
+// that step by whole blocks, whole blocks further on; where streams spill, anywhere.
 func (s *Shapes) Keep(l *trace.Loop) {
 	s.kept.Strides, s.kept.Count, s.grain = append(s.kept.Strides[:0], l.Strides...), l.Count, 1
-	s.spans = s.spans[:0]
-	streams := 0
 	for i := range l.Strides {
-		a := l.Strides[i].First
-		s.grain = max(s.grain, a.Size())
-		if a.Addr()&(a.Size()-1) != 0 {
-			s.grain = max(s.grain, 1<<s.shift)
+		_, grain := divided(l.Strides[i], s.shift)
+		s.grain = max(s.grain, grain)
+	}
+	if s.of, s.begins = s.of[:0], 0; !s.Freely || !s.keepClusters(l) {
+		s.of = s.of[:0]
+	}
+}
+
+// keepClusters sets of and begins, and returns false if the streams found are others than
+// those of the strides of l, or those of one stride are in several clusters.
+func (s *Shapes) keepClusters(l *trace.Loop) bool {
+	key, known := s.found.key, 0
+	for i := range l.Strides {
+		streams, _ := divided(l.Strides[i], s.shift)
+		if streams > len(key) {
+			return false
 		}
-		span := int(a.Last()>>s.shift-a.Addr()>>s.shift) + 1
-		streams += span
-		s.spans = append(s.spans, span)
+		c := key[0].cluster
+		for _, x := range key[:streams] {
+			if x.cluster != c {
+				return false
+			}
+		}
+		if int(c) == known {
+			s.begins |= 1 << i
+			known++
+		}
+		s.of, key = append(s.of, c), key[streams:]
 	}
-	if streams != len(s.found.key) {
-		s.spans = s.spans[:0]
-	}
+	return len(key) == 0
 }
 
 // Again is Find for a loop that is the one kept in another place, as the next row of
@@ -213,7 +239,7 @@ func (s *Shapes) Keep(l *trace.Loop) {
 // loop is kept any longer, if the loop is another one.
 func (s *Shapes) Again(l *trace.Loop, streams []Stream) (shape *Shape, phase int) {
 	together, ok := s.away(l)
-	if !ok || len(streams) != len(s.found.key) || !together && !s.apiece(l, streams) {
+	if !ok || len(streams) != len(s.found.key) || !together && !s.apiece(l) {
 		s.kept.Count = 0
 		return nil, 0
 	}
@@ -275,21 +301,17 @@ func (s *Shapes) away(l *trace.Loop) (together, ok bool) {
 
 // apiece sets by to the numbers of bytes that clusters of l are away from those of the
 // loop kept, and returns false if parts of a cluster are not as far.
-func (s *Shapes) apiece(l *trace.Loop, streams []Stream) bool {
-	if len(s.spans) == 0 {
+func (s *Shapes) apiece(l *trace.Loop) bool {
+	if len(s.of) == 0 {
 		return false
 	}
-	known := uint64(0)
-	for i, span := range s.spans {
+	for i, c := range s.of {
 		by := uint64(l.Strides[i].First - s.kept.Strides[i].First)
-		for _, f := range streams[:span] {
-			if known>>f.cluster&1 != 0 && s.by[f.cluster&(MaxStreams-1)] != by {
-				return false
-			}
-			known |= 1 << f.cluster
-			s.by[f.cluster&(MaxStreams-1)] = by
+		if s.begins>>i&1 != 0 {
+			s.by[c%MaxStreams] = by
+		} else if s.by[c%MaxStreams] != by {
+			return false
 		}
-		streams = streams[span:]
 	}
 	return true
 }
@@ -396,7 +418,7 @@ func (s *Shapes) describe(streams []Stream, at int) (key []feature, hash uint64)
 	for i := range streams {
 		f := &streams[i]
 		c := &s.clusters[f.cluster]
-		x := feature{step: f.Step, label: f.Label, cluster: f.cluster, shift: f.shift}
+		x := feature{step: f.Step, label: f.Label, cluster: f.cluster, shift: f.shift, spills: f.Spills}
 		switch {
 		case uint8(i) != c.leader:
 			x.place = f.First - c.first
@@ -442,6 +464,9 @@ func (s *Shape) build(phases int, shift uint) {
 			if blockOf(i, at) != blockOf(i, at-1) {
 				p.Moves |= 1 << i
 			}
+			if !s.accesses(i, at, blockOf) {
+				continue
+			}
 			before := len(order)
 			var d int
 			if order, d = again(order, blockOf(i, at)); d == before {
@@ -451,6 +476,7 @@ func (s *Shape) build(phases int, shift uint) {
 				p.Near = append(p.Near, Near{uint8(i), x.label, uint32(d)})
 			}
 		}
+		p.open(s, at, blockOf)
 		for _, b := range order {
 			of := func(iteration int) int {
 				return slices.IndexFunc(streams, func(i int) bool { return blockOf(i, iteration) == b })
@@ -463,6 +489,27 @@ func (s *Shape) build(phases int, shift uint) {
 		}
 	}
 	s.list(blockOf)
+}
+
+// accesses reports whether a stream makes an access in an iteration.
+func (s *Shape) accesses(stream, iteration int, blockOf func(stream, iteration int) uint64) bool {
+	return !s.key[stream].spills || blockOf(stream, iteration) != blockOf(stream-1, iteration)
+}
+
+// open sets what the first iteration of a loop accesses, in phase at.
+func (p *Phase) open(s *Shape, at int, blockOf func(stream, iteration int) uint64) {
+	var order []uint64
+	for i, x := range s.key {
+		if !s.accesses(i, at, blockOf) {
+			continue
+		}
+		before, d := len(order), 0
+		if order, d = again(order, blockOf(i, at)); d == before {
+			p.Opens = append(p.Opens, uint8(i))
+		} else {
+			p.Within = append(p.Within, Near{uint8(i), x.label, uint32(d)})
+		}
+	}
 }
 
 // list sets the moves of all phases.

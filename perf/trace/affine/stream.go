@@ -22,6 +22,10 @@ type Stream struct {
 	Next  uint32 // set by Move: the iteration that accesses another block
 	Label uint32 // what tells accesses apart for the caller: see Shapes
 
+	// Spills streams are of the last bytes of the accesses of the stream before: they make an
+	// access in those iterations alone in which that is in another block.
+	Spills bool
+
 	shift   uint8
 	kind    stepKind
 	cluster uint8
@@ -78,6 +82,58 @@ func AppendSpanned(dst []Stream, s trace.Stride, shift uint) ([]Stream, bool) {
 		dst = append(dst, Stream{First: block << shift, Step: uint64(s.Step), shift: uint8(shift), kind: kind})
 	}
 	return dst, true
+}
+
+// AppendSpilling appends to dst the streams of a stride whose accesses span one block more
+// in some iterations than in others: those of each block that all of them reach, and one
+// that Spills. It returns false, and dst, if that has more than MaxStreams then.
+func AppendSpilling(dst []Stream, s trace.Stride, shift uint) ([]Stream, bool) {
+	reached := spilling(s, shift) - 1
+	if len(dst)+reached >= MaxStreams {
+		return dst, false
+	}
+	for n := range reached {
+		dst = append(dst, byteStream(s.First.Addr()+uint64(n)<<shift, s.Step, shift))
+	}
+	f := byteStream(s.First.Last(), s.Step, shift)
+	f.Spills = true
+	return append(dst, f), true
+}
+
+// byteStream returns the stream of accesses to one byte.
+func byteStream(addr uint64, step int64, shift uint) Stream {
+	f, _ := NewStream(trace.Stride{Step: step}, shift)
+	f.First = addr // the last byte may lie beyond those that an Access can hold
+	return f
+}
+
+// spilling returns the number of streams that AppendSpilling appends.
+func spilling(s trace.Stride, shift uint) int { return max(1, int(s.First.Size()>>shift)) + 1 }
+
+// SpillsIn returns the number of iterations, of the first count, in which f, a stream that
+// Spills, makes an access: it is in another block than the stream before it.
+func (f *Stream) SpillsIn(before *Stream, count uint32) (n uint64) {
+	shift := f.shift & 63
+	period := uint32(1) << (uint(shift) - min(uint(bits.TrailingZeros64(f.Step)), uint(shift)))
+	for i := range min(period, count) {
+		if f.Block(i) != before.Block(i) {
+			n += uint64((count-1-i)/period) + 1
+		}
+	}
+	return n
+}
+
+// divided returns how many streams a stride makes by the first that takes it of NewStream,
+// AppendSpanned and AppendSpilling, and the least power of two of bytes by multiples of
+// which it may be moved and makes as many.
+func divided(s trace.Stride, shift uint) (streams int, grain uint64) {
+	if size := s.First.Size(); (s.First.Addr()|uint64(s.Step))&(size-1) == 0 && size <= 1<<shift {
+		return 1, size
+	}
+	if uint64(s.Step)&(1<<shift-1) == 0 {
+		return int(s.First.Last()>>shift-s.First.Addr()>>shift) + 1, 1 << shift
+	}
+	return spilling(s, shift), 1
 }
 
 // Addr returns the address in an iteration.
@@ -153,8 +209,7 @@ func quotient(n, inverse uint64) uint64 {
 // Repeats returns how many of the segments after that of piece i repeat it: a
 // segment is the run of a piece with the single accesses up to the next run.
 // One repeats another if the same references access the same blocks of 2^shift
-// bytes in the same order. NewStream or AppendSpanned takes each access of the run of
-// piece i, and at most tail single accesses follow it.
+// bytes in the same order. At most tail single accesses follow the run of piece i.
 func Repeats(pieces []trace.Piece, i, tail int, shift uint) int {
 	n := 0
 	if len(pieces[i+1].Accesses) > tail {
@@ -188,17 +243,15 @@ func repeats(pieces []trace.Piece, i, j int, shift uint) bool {
 	return true
 }
 
-// sameBlocks reports whether b accesses the blocks that a does, all of whose
-// accesses are aligned, or step by whole blocks. With a step that is a multiple of 2^g,
-// at most a block, the addresses of all iterations divided by 2^g, and so their blocks,
-// follow from the first.
+// sameBlocks reports whether b accesses the blocks that a does. With a step that is a
+// multiple of 2^g, at most a block, the addresses of all iterations divided by 2^g, and so
+// their blocks, follow from the first.
 func sameBlocks(a, b trace.Stride, shift uint) bool {
-	if a.Step != b.Step || a.First.Ref() != b.First.Ref() {
+	differs := a.First ^ b.First // where the references, and so the sizes, are the same, in addresses
+	if a.Step != b.Step || differs>>(shift&63) != 0 {
 		return false
 	}
-	g := min(uint(bits.TrailingZeros64(uint64(a.Step))), shift)
-	if g == shift {
-		return a.First.Addr()>>g == b.First.Addr()>>g && a.First.Last()>>g == b.First.Last()>>g
-	}
-	return b.First.Addr()&(b.First.Size()-1) == 0 && a.First.Addr()>>g == b.First.Addr()>>g
+	g := min(uint(bits.TrailingZeros64(uint64(a.Step))), shift) & 63
+	last := trace.Access(a.First.Size() - 1)
+	return differs>>g == 0 && ((a.First+last)^(b.First+last))>>g == 0
 }
