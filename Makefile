@@ -107,10 +107,12 @@ LARGEST = $(GO) run ./perf/cmd/presage simulate -q --machine origin2000,itanium2
 validation: judge ## hold predictions against simulation for three programs and a suite, and record it (two hours)
 	$(VALIDATE) ./datasets/programs/cg --args "-n {n} -quiet" --train n=20:50:6 --at n=75,100,200 --record datasets/validation/cg.csv
 	$(VALIDATE) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --train n=96,112,128,144,160,192,224 --at n=336,448,896 --record datasets/validation/matmul.csv
+	$(VALIDATE) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --train n=95,110,127,145,162,191,225 --at n=333,450 --record datasets/validation/matmul-odd.csv
 	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=20:50:6 --at n=75,100 --record datasets/validation/sweep3d.csv
 	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=13,15,18,20,23,25 --at n=38,50,100 --record datasets/validation/sweep3d-25.csv
 	$(LARGEST) ./datasets/programs/cg --args "-n {n} -quiet" --sweep n=50 --record datasets/validation/cg-largest.csv
 	$(LARGEST) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --sweep n=224 --record datasets/validation/matmul-largest.csv
+	$(LARGEST) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --sweep n=225 --record datasets/validation/matmul-odd-largest.csv
 	$(LARGEST) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=50 --record datasets/validation/sweep3d-largest.csv
 	$(LARGEST) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=25 --record datasets/validation/sweep3d-25-largest.csv
 
