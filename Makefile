@@ -258,12 +258,15 @@ infer: ## simulate programs on random architectures, infer models of both, and r
 		$(GO) run ./perf/cmd/presage infer study --variables $$v --record datasets/inferred/$$v && \
 		$(GO) run ./perf/cmd/presage infer baselines --variables $$v --left-out --script datasets/inferred/baselines.R --record datasets/inferred/$$v || exit 1; \
 	done
+	$(GO) run ./perf/cmd/presage infer study --variables paper --hierarchical --record datasets/inferred/paper-hierarchical
 	$(GO) run ./perf/cmd/presage infer study --variables portable --record datasets/inferred/portable
 	$(GO) run ./perf/cmd/presage infer study --variables portable --searched --known --record datasets/inferred/searched
 	$(GO) run ./perf/cmd/presage infer study --variables portable --joint --population 40 --generations 12 --record datasets/inferred/joint
 	$(GO) run ./perf/cmd/presage infer study --variables portable --known --ridge 3 --record datasets/inferred/ridge
 	$(GO) run ./perf/cmd/presage infer study --variables portable --process --record datasets/inferred/process
+	$(GO) run ./perf/cmd/presage infer study --variables portable --process --products 3 --record datasets/inferred/process-3
 	$(GO) run ./perf/cmd/presage infer study --variables histograms --record datasets/inferred/histograms
+	$(GO) run ./perf/cmd/presage infer study --variables histograms --products 3 --record datasets/inferred/histograms-3
 	$(GO) run ./perf/cmd/presage infer study --variables counted --record datasets/inferred/counted
 
 infer-long: ## the same with shards of ten million instructions, and of one million beside them, of fewer programs (an hour and a half on one core; goes on where it was interrupted)
