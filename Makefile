@@ -170,6 +170,7 @@ study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and rec
 	$(STUDY) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
+	$(STUDY) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-c
 	$(RECIPE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
@@ -181,6 +182,7 @@ study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and rec
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -max 64 -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-max64
 	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
 	$(LARGEST) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sweep3d-largest.csv
+	$(LARGEST) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sweep3d-c-largest.csv
 	$(LARGEST) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-largest.csv
 	$(LARGEST) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-hp-largest.csv
 	$(LARGEST) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --sweep n=45 --record datasets/sweep3d_nas/bt-2.3-largest.csv
