@@ -107,10 +107,12 @@ LARGEST = $(GO) run ./perf/cmd/presage simulate -q --machine origin2000,itanium2
 validation: judge ## hold predictions against simulation for three programs and a suite, and record it (two hours)
 	$(VALIDATE) ./datasets/programs/cg --args "-n {n} -quiet" --train n=20:50:6 --at n=75,100,200 --record datasets/validation/cg.csv
 	$(VALIDATE) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --train n=96,112,128,144,160,192,224 --at n=336,448,896 --record datasets/validation/matmul.csv
+	$(VALIDATE) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --train n=95,110,127,145,162,191,225 --at n=333,450 --record datasets/validation/matmul-odd.csv
 	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=20:50:6 --at n=75,100 --record datasets/validation/sweep3d.csv
 	$(VALIDATE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --train n=13,15,18,20,23,25 --at n=38,50,100 --record datasets/validation/sweep3d-25.csv
 	$(LARGEST) ./datasets/programs/cg --args "-n {n} -quiet" --sweep n=50 --record datasets/validation/cg-largest.csv
 	$(LARGEST) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --sweep n=224 --record datasets/validation/matmul-largest.csv
+	$(LARGEST) ./datasets/programs/matmul --args "-n {n} -repeat 2 -quiet" --sweep n=225 --record datasets/validation/matmul-odd-largest.csv
 	$(LARGEST) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=50 --record datasets/validation/sweep3d-largest.csv
 	$(LARGEST) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=25 --record datasets/validation/sweep3d-25-largest.csv
 
@@ -168,6 +170,7 @@ study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and rec
 	$(STUDY) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
+	$(STUDY) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-c
 	$(RECIPE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
@@ -179,6 +182,7 @@ study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and rec
 	$(SMALL) ./datasets/programs/sp --args "-n {n} -max 64 -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0-max64
 	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
 	$(LARGEST) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sweep3d-largest.csv
+	$(LARGEST) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sweep3d-c-largest.csv
 	$(LARGEST) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-largest.csv
 	$(LARGEST) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-hp-largest.csv
 	$(LARGEST) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --sweep n=45 --record datasets/sweep3d_nas/bt-2.3-largest.csv
@@ -256,12 +260,15 @@ infer: ## simulate programs on random architectures, infer models of both, and r
 		$(GO) run ./perf/cmd/presage infer study --variables $$v --record datasets/inferred/$$v && \
 		$(GO) run ./perf/cmd/presage infer baselines --variables $$v --left-out --script datasets/inferred/baselines.R --record datasets/inferred/$$v || exit 1; \
 	done
+	$(GO) run ./perf/cmd/presage infer study --variables paper --hierarchical --record datasets/inferred/paper-hierarchical
 	$(GO) run ./perf/cmd/presage infer study --variables portable --record datasets/inferred/portable
 	$(GO) run ./perf/cmd/presage infer study --variables portable --searched --known --record datasets/inferred/searched
 	$(GO) run ./perf/cmd/presage infer study --variables portable --joint --population 40 --generations 12 --record datasets/inferred/joint
 	$(GO) run ./perf/cmd/presage infer study --variables portable --known --ridge 3 --record datasets/inferred/ridge
 	$(GO) run ./perf/cmd/presage infer study --variables portable --process --record datasets/inferred/process
+	$(GO) run ./perf/cmd/presage infer study --variables portable --process --products 3 --record datasets/inferred/process-3
 	$(GO) run ./perf/cmd/presage infer study --variables histograms --record datasets/inferred/histograms
+	$(GO) run ./perf/cmd/presage infer study --variables histograms --products 3 --record datasets/inferred/histograms-3
 	$(GO) run ./perf/cmd/presage infer study --variables counted --record datasets/inferred/counted
 
 infer-long: ## the same with shards of ten million instructions, and of one million beside them, of fewer programs (an hour and a half on one core; goes on where it was interrupted)
