@@ -128,7 +128,7 @@ practice: ## predict and simulate the programs that intervals are calibrated on,
 
 # Judged once, on 29 November 2026, at a5dffd84: what models have been told since, they know.
 fresh: ## predict and simulate the programs that were written last, and record it (half an hour)
-	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/suite.yaml --half fresh --machine origin2000,itanium2,zen4 --record datasets/validation/fresh --headlines datasets/headlines.csv --beside datasets/validation/suite-closed
+	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/second/suite.yaml --half second --machine origin2000,itanium2,zen4 --record datasets/validation/second --headlines datasets/headlines.csv --beside datasets/validation/suite-closed
 	$(GO) run ./perf/cmd/presage headlines
 
 # Meshes of the training runs were drawn at random between 20 and 50 (Python's

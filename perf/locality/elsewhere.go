@@ -3,6 +3,7 @@ package locality
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"presage/perf/progress"
 	"presage/perf/store"
@@ -13,6 +14,34 @@ import (
 // with its inputs, for the block sizes of the runs: a sweep of its own, without carriers.
 // What the store has is not run again.
 func (r *Runs) Elsewhere(ctx context.Context, points []subject.Point, inputs []subject.Inputs, opt FurtherOptions) (*Runs, error) {
+	out, err := r.further(ctx, points, inputs, opt)
+	if err != nil {
+		return nil, err
+	}
+	return out.common()
+}
+
+// And returns the runs together with those that Elsewhere makes, which come last.
+func (r *Runs) And(ctx context.Context, points []subject.Point, inputs []subject.Inputs, opt FurtherOptions) (*Runs, error) {
+	out, err := r.further(ctx, points, inputs, opt)
+	if err != nil {
+		return nil, err
+	}
+	out.Runs = slices.Concat(r.Runs, out.Runs)
+	return out.common()
+}
+
+// common returns the runs once they have their groups in common, and an error if they do
+// not differ.
+func (r *Runs) common() (*Runs, error) {
+	if err := r.share(); err != nil {
+		return nil, err
+	}
+	return r, r.Varies()
+}
+
+// further returns runs at other points, of which nothing is shared yet.
+func (r *Runs) further(ctx context.Context, points []subject.Point, inputs []subject.Inputs, opt FurtherOptions) (*Runs, error) {
 	if len(points) != len(inputs) || len(r.Runs) == 0 || r.Matched() {
 		return nil, fmt.Errorf("perf: %s: other sizes of %d runs, with %d inputs: want the runs of one executable, and as many inputs as sizes", r.Label(), len(r.Runs), len(inputs))
 	}
@@ -38,8 +67,5 @@ func (r *Runs) Elsewhere(ctx context.Context, points []subject.Point, inputs []s
 		out.Runs = append(out.Runs, run)
 		out.Warnings = append(out.Warnings, p.warnings...)
 	}
-	if err := out.share(); err != nil {
-		return nil, err
-	}
-	return out, out.Varies()
+	return out, nil
 }

@@ -168,11 +168,7 @@ func (m *Model) predict(ctx context.Context, t *target, points []subject.Point, 
 		return nil, err
 	}
 	for i, point := range points {
-		s, err := substituteAt(ctx, opt.Corrector, point)
-		if err == nil && s != nil {
-			err = s.replace(ctx, m, t, point, opt, rows[i*len(t.levels):][:len(t.levels)])
-		}
-		if err != nil {
+		if err := m.replaceAll(ctx, t, point, opt, rows[i*len(t.levels):][:len(t.levels)]); err != nil {
 			return nil, err
 		}
 	}
@@ -420,16 +416,12 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 		return nil, fmt.Errorf("perf: %s has no level %q", on.Name, level)
 	}
 	l := t.levels[i]
-	s, err := substituteAt(ctx, opt.Corrector, point)
+	taken, err := m.substitutesAt(ctx, opt.Corrector, point, []predict.Level{l})
 	if err != nil {
 		return nil, err
 	}
-	if s != nil {
-		if better, err := s.foretells(ctx, m, l); err != nil {
-			return nil, err
-		} else if better {
-			return s.byGroup(ctx, m, on, level, point, opt)
-		}
+	if s := taken[0]; s != nil {
+		return s.byGroup(ctx, m, on, level, point, opt)
 	}
 	if err := m.collectByLoop(ctx, t.levels[i:i+1], []subject.Point{point}, opt.Method, opt.Progress); err != nil {
 		return nil, err

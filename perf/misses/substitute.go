@@ -14,13 +14,13 @@ import (
 	"presage/perf/trace"
 )
 
-// A Substituter is a Corrector that may know of a better model at a point: one of other
-// runs of the same executable.
+// A Substituter is a Corrector that may know of better models at a point, such as those of
+// other runs of the same executable.
 type Substituter interface {
 	Corrector
-	// Substitute returns the better model; nil if there is none. It is called several
-	// times for a point.
-	Substitute(ctx context.Context, point subject.Point) (*Substitute, error)
+	// Substitutes returns such models: a level takes the first that foretells its misses.
+	// It is called several times for a point.
+	Substitutes(ctx context.Context, point subject.Point) ([]*Substitute, error)
 }
 
 // Substitute is a model that is taken in place of another at a point.
@@ -29,11 +29,13 @@ type Substitute struct {
 	Corrector Corrector // corrects it; not a Substituter at this point
 	Warning   string    // for each row: which runs it is of, and why
 
-	// SameRuns: it is another model of the same runs. It is taken if it foretells misses of
-	// the largest of them, in fully associative caches of all sizes, much better than the
-	// other model does. Otherwise it is taken at levels of which it does not foretell its own
-	// largest run much worse.
-	SameRuns bool
+	// Of, if not nil, is another model of the same runs, in place of which the substitute is
+	// taken if it foretells misses of the largest of them, in fully associative caches of
+	// all sizes, much better. Otherwise it may be taken at levels of which it does not
+	// foretell its own largest run much worse than the model that is asked does its own,
+	// and everywhere if it has the runs of that model and more, which was looked at.
+	Of   *Model
+	More bool
 }
 
 // A model of the same runs is taken if it has at most this share of the errors of the
@@ -47,21 +49,61 @@ const (
 	leastPage = 4096
 )
 
-// substituteAt returns the model to take at a point; nil: the one that is asked.
-func substituteAt(ctx context.Context, by Corrector, point subject.Point) (*Substitute, error) {
-	if s, ok := by.(Substituter); ok {
-		return s.Substitute(ctx, point)
+// substitutesAt returns the model to take at a point for each of some levels; nil: the one
+// that is asked.
+func (m *Model) substitutesAt(ctx context.Context, by Corrector, point subject.Point, levels []predict.Level) ([]*Substitute, error) {
+	taken := make([]*Substitute, len(levels))
+	from, ok := by.(Substituter)
+	if !ok {
+		return taken, nil
 	}
-	return nil, nil
+	all, err := from.Substitutes(ctx, point)
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range levels {
+		if taken[i], err = m.substituteOf(ctx, all, l); err != nil {
+			return nil, err
+		}
+	}
+	return taken, nil
 }
 
-// foretells reports whether the substitute is taken at a level: see Substitute.SameRuns.
-func (s *Substitute) foretells(ctx context.Context, m *Model, l predict.Level) (bool, error) {
-	if l.BypassFloat || !slices.Contains(s.Model.blockSizes(), l.BlockBytes) {
-		return false, nil
+// substituteOf returns the model to take at a level; nil: m.
+func (m *Model) substituteOf(ctx context.Context, all []*Substitute, l predict.Level) (*Substitute, error) {
+	if l.BypassFloat {
+		return nil, nil
 	}
-	if s.SameRuns {
-		return s.foretellsAll(ctx, m, l.BlockBytes)
+	model := m
+	var taken *Substitute
+	for _, s := range all {
+		if s.Of != nil || taken != nil || !slices.Contains(s.Model.blockSizes(), l.BlockBytes) {
+			continue
+		}
+		better, err := s.foretells(ctx, m, l)
+		if err != nil {
+			return nil, err
+		}
+		if better {
+			taken, model = s, s.Model
+		}
+	}
+	for _, s := range all {
+		if s.Of != model || !slices.Contains(s.Model.blockSizes(), l.BlockBytes) {
+			continue
+		}
+		if better, err := s.foretellsAll(ctx, l.BlockBytes); err != nil || better {
+			return s, err
+		}
+	}
+	return taken, nil
+}
+
+// foretells reports whether a substitute of other runs may be taken at a level: see
+// Substitute.Of.
+func (s *Substitute) foretells(ctx context.Context, m *Model, l predict.Level) (bool, error) {
+	if s.More {
+		return true, nil
 	}
 	here := func(h *histograms, truth *reuse.Histogram) float64 { return h.offAt(truth, l.Blocks()) }
 	theirs, err := s.Model.foretold(ctx, l.BlockBytes, 1, here)
@@ -75,12 +117,14 @@ func (s *Substitute) foretells(ctx context.Context, m *Model, l predict.Level) (
 
 // otherRuns reports whether a model of other runs is taken, by what it leaves of its largest run
 // and what the model of the profiles leaves of its own. It was made since memory grows as it
-// says, and the level itself, which may hold all that a run touches, has to speak against it.
+// says, and the level itself, which may hold all that a
+// run touches, has to speak against it.
 func otherRuns(theirs, ours float64) bool { return !math.IsInf(theirs, 1) && theirs <= worse*ours }
 
 // foretellsAll is foretells for a model of the same runs: of lines, those of all sizes
 // together tell, and of pages those of the size.
-func (s *Substitute) foretellsAll(ctx context.Context, m *Model, blockBytes uint64) (bool, error) {
+func (s *Substitute) foretellsAll(ctx context.Context, blockBytes uint64) (bool, error) {
+	m := s.Of
 	sizes, share := []uint64{blockBytes}, betterPages
 	if blockBytes < leastPage {
 		sizes, share = slices.DeleteFunc(slices.Clone(m.blockSizes()), func(b uint64) bool { return b >= leastPage }), betterLines
@@ -123,37 +167,50 @@ func (m *Model) foretold(ctx context.Context, blockBytes uint64, without int, of
 	return off(h, m.refits.largest(b)), nil
 }
 
-// replace puts the rows at a point, by level, where the substitute foretells better, in
-// place of those of m.
-func (s *Substitute) replace(ctx context.Context, m *Model, t *target, point subject.Point, opt PredictOptions, rows [][]Row) error {
-	better, some := make([]bool, len(t.levels)), false
-	for i, l := range t.levels {
-		var err error
-		if better[i], err = s.foretells(ctx, m, l); err != nil {
-			return err
-		}
-		some = some || better[i]
-	}
-	if !some {
-		return nil
-	}
-	opt.Corrector = s.Corrector
-	own := &target{machine: t.machine, levels: t.levels, blockBytes: t.blockBytes, hardware: t.hardware, progress: t.progress}
-	theirs, err := s.Model.predictOwn(ctx, own, []subject.Point{point}, s.Model.Scopes(opt.By), opt)
+// replaceAll puts the rows of substitutes, by level, in place of those of m. All levels have
+// the accesses that the one of most runs predicts.
+func (m *Model) replaceAll(ctx context.Context, t *target, point subject.Point, opt PredictOptions, rows [][]Row) error {
+	taken, err := m.substitutesAt(ctx, opt.Corrector, point, t.levels)
 	if err != nil {
 		return err
 	}
-	for i := range rows {
-		if !better[i] {
-			countAs(rows[i], theirs[i])
+	known := make(map[*Substitute][][]Row)
+	var most *Substitute
+	for i, s := range taken {
+		if s == nil {
 			continue
 		}
-		rows[i] = theirs[i]
-		for k := range rows[i] {
-			rows[i][k].Program, rows[i][k].Warning = m.Program, joinWarnings(s.Warning, rows[i][k].Warning)
+		if known[s] == nil {
+			if known[s], err = s.rows(ctx, m.Program, t, point, opt); err != nil {
+				return err
+			}
+		}
+		if rows[i] = known[s][i]; most == nil || len(s.Model.Points) > len(most.Model.Points) {
+			most = s
+		}
+	}
+	for i, s := range taken {
+		if most != nil && s != most {
+			countAs(rows[i], known[most][i])
 		}
 	}
 	return nil
+}
+
+// rows returns the rows of each level, by the substitute.
+func (s *Substitute) rows(ctx context.Context, program string, t *target, point subject.Point, opt PredictOptions) ([][]Row, error) {
+	opt.Corrector = s.Corrector
+	own := &target{machine: t.machine, levels: t.levels, blockBytes: t.blockBytes, hardware: t.hardware, progress: t.progress}
+	rows, err := s.Model.predictOwn(ctx, own, []subject.Point{point}, s.Model.Scopes(opt.By), opt)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		for k := range rows[i] {
+			rows[i][k].Program, rows[i][k].Warning = program, joinWarnings(s.Warning, rows[i][k].Warning)
+		}
+	}
+	return rows, nil
 }
 
 // countAs gives rows the accesses of others of the same scopes: they agree between levels.
@@ -204,6 +261,25 @@ func (s *Substitute) byGroup(ctx context.Context, m *Model, on *machine.Machine,
 		}
 	}
 	return out, nil
+}
+
+// ForetellError returns how far misses of the largest run are off when they are foretold
+// from all but so many of the largest runs: the mean over fully associative caches of the
+// logarithm of their ratio, and over the block sizes below a page; infinite where too few
+// runs are left.
+func (m *Model) ForetellError(ctx context.Context, without int) (float64, error) {
+	sum, n := 0.0, 0.0
+	for _, b := range m.blockSizes() {
+		if b >= leastPage {
+			continue
+		}
+		off, err := m.foretold(ctx, b, without, func(h *histograms, truth *reuse.Histogram) float64 { return h.off(truth) })
+		if err != nil {
+			return 0, err
+		}
+		sum, n = sum+off, n+1
+	}
+	return num.Ratio(sum, n), nil
 }
 
 // FootprintError returns by how much what the program touches is off when it is foretold

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,5 +111,44 @@ func TestCountsByChance(t *testing.T) {
 	beyond := fit.Point{"n": 800000}
 	if want := 2.585 * 800000 * math.Log2(800000); got.Eval(beyond) < 0.7*want || got.Eval(beyond) > 1.1*want || exact.Eval(beyond) < 1.5*want {
 		t.Errorf("%s: %g, without noise %s: %g, want %g", &got, got.Eval(beyond), &exact, exact.Eval(beyond), want)
+	}
+}
+
+// TestSizesAgainstNoise: what counts in proportion to the size, with noise of a tenth, come
+// to at four times the largest size is foretold much better by sizes between those of a
+// sweep, too, in the bad cases above all: of six, functions follow the noise.
+func TestSizesAgainstNoise(t *testing.T) {
+	sizes := []float64{1200, 1500, 1900, 2400, 3000, 4000}
+	denser := slices.Clone(sizes)
+	for i := range len(sizes) - 1 {
+		denser = append(denser, math.Round(math.Sqrt(sizes[i]*sizes[i+1])))
+	}
+	slices.Sort(denser)
+	off := func(sizes []float64) []float64 {
+		random := rand.New(rand.NewPCG(1, 2))
+		var series []Series
+		for range 200 {
+			var s Series
+			for _, n := range sizes {
+				s.Counts = append(s.Counts, math.Round(300*n*math.Exp(0.1*random.NormFloat64())))
+			}
+			series = append(series, s)
+		}
+		m, err := FitCounts(t.Context(), sizesAt(sizes...), series, Options{Chance: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []float64
+		for i := range m.Funcs {
+			all = append(all, math.Abs(math.Log(math.Max(m.Funcs[i].Eval(fit.Point{"n": 16000}), 1)/(300*16000))))
+		}
+		slices.Sort(all)
+		return all
+	}
+	few, more := off(sizes), off(denser)
+	p90 := len(few) * 9 / 10
+	t.Logf("off by a factor of %.2f in the median and %.2f in the tenth worst case, of %d sizes; %.2f and %.2f, of %d", math.Exp(few[p90/9*5]), math.Exp(few[p90]), len(sizes), math.Exp(more[p90/9*5]), math.Exp(more[p90]), len(denser))
+	if more[p90] > few[p90]/2 {
+		t.Errorf("off by e^%.2f of %d sizes, e^%.2f of %d", few[p90], len(sizes), more[p90], len(denser))
 	}
 }

@@ -50,7 +50,7 @@ them. Results are kept in the store: an interrupted run goes on where it stopped
 
 A suite has an open half, which may be looked at while predictions are improved, and
 a closed one, which has to be asked for. Fresh programs are written after predictions
-were improved.`,
+were improved, and second ones after those had been looked at.`,
 		Example: `  presage judge datasets/suite/suite.yaml --machine origin2000,itanium2,zen4
   presage judge datasets/suite/suite.yaml --machine zen4 --program lufact,spmv --table misses --format csv
   presage judge datasets/suite/suite.yaml --half all --machine origin2000,itanium2,zen4 --record datasets/validation/suite-all
@@ -81,7 +81,7 @@ were improved.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.half, "half", string(judging.Open), "programs to judge: open, closed, fresh or all")
+	f.StringVar(&flags.half, "half", string(judging.Open), "programs to judge: open, closed, fresh, second or all")
 	f.StringSliceVar(&flags.programs, "program", nil, "judge these programs of the half only")
 	f.StringSliceVar(&flags.machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
 	f.BoolVar(&opt.Native, "native", false, "build the programs by the compilers of this computer, with shared libraries, and run them natively (x86-64 Linux); cycles are not judged")
@@ -91,7 +91,7 @@ were improved.`,
 	f.StringVar(&flags.record, "record", "", "name prefix of the files to write the rows to")
 	f.StringVar(&flags.from, "from", "", "name prefix of files that --record wrote, to read in place of judging; --half, --native and --pages say what they are of")
 	f.StringVar(&flags.headlines, "headlines", "", "file of headlines to update, such as datasets/headlines.csv")
-	f.StringVar(&flags.beside, "beside", "", "name prefix of recorded rows to stand beside headlines: of the open half beside the closed one's, of the closed half beside those of fresh programs")
+	f.StringVar(&flags.beside, "beside", "", "name prefix of recorded rows to stand beside headlines: of the open half beside the closed one's, of the closed half beside those of fresh and second programs")
 	f.StringVar(&flags.dir, "store", "", "folder that keeps executables, profiles and simulations (default the user's)")
 	f.BoolVarP(&flags.run.quiet, "quiet", "q", false, "no progress on standard error")
 	flags.on.register(cmd)
@@ -181,20 +181,18 @@ func (f *judgeFlags) headlineOptions(opt *judging.Options, command string) (judg
 	if f.beside == "" {
 		return of, nil
 	}
-	if of.Half != judging.Closed && of.Half != judging.Fresh || f.headlines == "" {
-		return of, errors.New("--beside is for headlines of the closed half and of fresh programs: give --half closed or fresh, and --headlines")
+	// want are the programs that stand beside those of a half.
+	want := map[judging.Half]judging.Half{judging.Closed: judging.Open, judging.Fresh: judging.Closed, judging.Second: judging.Closed}
+	if want[of.Half] == "" || f.headlines == "" {
+		return of, errors.New("--beside is for headlines of the closed half and of programs written afterwards: give --half closed, fresh or second, and --headlines")
 	}
 	var err error
 	if of.Beside, err = judging.Load(f.beside); err != nil {
 		return of, err
 	}
-	want := judging.Open
-	if of.Half == judging.Fresh {
-		want = judging.Closed
-	}
 	for i := range of.Beside.Misses {
-		if r := &of.Beside.Misses[i]; judging.Half(r.Half) != want {
-			return of, fmt.Errorf("--beside %s: %s is of the %s half: beside headlines of --half %s stand those of the %s half", f.beside, r.Program, r.Half, of.Half, want)
+		if r := &of.Beside.Misses[i]; judging.Half(r.Half) != want[of.Half] {
+			return of, fmt.Errorf("--beside %s: %s is of the %s half: beside headlines of --half %s stand those of the %s half", f.beside, r.Program, r.Half, of.Half, want[of.Half])
 		}
 	}
 	return of, nil

@@ -39,7 +39,8 @@ Loops are learned by running the program at the sizes of the profiles again. Whe
 leave in doubt what others may settle, as they do with tiles, a program that takes its
 size as an argument is run at up to 16 more sizes for each that is predicted, none larger
 than the profiled and together no longer; the rows' warnings say at which. Where memory
-grows in the steps of tables that double, it is profiled at halves of the size, too.
+grows in the steps of tables that double, it is profiled at halves of the size, too, and
+where the largest profile is not foretold well from the others, at sizes between them.
 --trained-sizes-only switches both off.
 
 For a program that is compiled for one size, --point gives the executable of a size

@@ -55,8 +55,9 @@ type Options struct {
 	// size that is predicted, none above the largest of the profiles, and together of no
 	// more instructions than the runs of these, by estimate; once, and again where one shows
 	// what to look for in others. Where its memory grows in steps that are those of
-	// doubling, it is profiled at up to 5 halves of halves of the size, too (see
-	// Corrector.Substitute). The rows' warnings say at which.
+	// doubling, it is profiled at up to 5 halves of halves of the size, too, and where the
+	// largest run is not foretold well, between those of the profiles (see
+	// Corrector.Substitutes). The rows' warnings say at which.
 	TrainedSizesOnly bool
 	// WithoutStart has what is not replayed stay as models say, whatever misses in the start
 	// of the real run: to see what that adds.
@@ -71,19 +72,21 @@ type Options struct {
 type Corrector struct {
 	program *Program
 	model   *misses.Model // of the runs that the program was learned from
-	of      *misses.Model // whose groups are corrected, if it is another: see Substitute
+	of      *misses.Model // whose groups are corrected, if it is another: see Substitutes
 	machine *machine.Machine
 	config  cache.Config
 	opt     Options
 	groups  [][]trace.GroupID // by misses.Group: of the plan
 
-	funnel  atomic.Pointer[funnel] // of Prepare, while it is called
-	mu      sync.Mutex             // of what follows
-	known   map[string]*replayedPoint
-	others  map[string]*misses.Substitute // by point
-	rooted  **misses.Substitute           // of all points; nil: not looked for
-	tried   bool
-	outcome *trial // nil: there can be none
+	funnel atomic.Pointer[funnel] // of Prepare, while it is called
+	mu     sync.Mutex             // of what follows
+	known  map[string]*replayedPoint
+	others map[string][]*misses.Substitute // by point
+	found  bool
+	// everywhere are those of all points, once they are found.
+	everywhere []*misses.Substitute
+	tried      bool
+	outcome    *trial // nil: there can be none
 }
 
 var _ misses.Corrector = (*Corrector)(nil)

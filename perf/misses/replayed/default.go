@@ -53,13 +53,13 @@ type rooting struct {
 
 	mu    sync.Mutex
 	tried bool
-	known *misses.Substitute
+	known []*misses.Substitute
 }
 
 var _ misses.Substituter = (*rooting)(nil)
 
-// Substitute implements misses.Substituter.
-func (r *rooting) Substitute(ctx context.Context, point subject.Point) (*misses.Substitute, error) {
+// Substitutes implements misses.Substituter.
+func (r *rooting) Substitutes(ctx context.Context, point subject.Point) ([]*misses.Substitute, error) {
 	if len(point) != 1 {
 		return nil, nil
 	}
@@ -75,7 +75,7 @@ func (r *rooting) Substitute(ctx context.Context, point subject.Point) (*misses.
 			return nil, err
 		}
 		if r.tried = true; model != nil {
-			r.known = substituteOf(model, r.unable)
+			r.known = []*misses.Substitute{substituteOf(model, r.model, r.unable)}
 		}
 	}
 	return r.known, nil

@@ -34,7 +34,9 @@
 // Of what is not certified, memory that grows in steps, as tables do that double when they
 // are full, has a model of runs at halves of the size in place of that of the profiles, and
 // programs whose size is the number of elements one with square roots, where these foretell
-// the largest runs better; see Corrector.Substitute.
+// the largest runs better. Where the largest run is not foretold well from the others, as
+// counts have noise if work depends on data, it is of runs at sizes between, too; see
+// Corrector.Substitutes.
 //
 // What was learned and what was counted at a size are kept in the store, under all that
 // they depend on: executables, what was run, the machine's hierarchy, limits, and

@@ -17,7 +17,7 @@ const (
 	// it is taken to grow in steps.
 	unsteady = 0.02
 	// steadier is the share of that which is left where the steps are those of doubling.
-	steadier = 0.6
+	steadier = 0.9
 	// mostHalves and leastHalves are numbers of sizes that are halves of each other.
 	mostHalves, leastHalves = 5, 4
 )
@@ -66,6 +66,14 @@ func halves(n, largest int64) []int64 {
 
 // fitted returns a model like another, of runs at other sizes.
 func (p *Program) fitted(ctx context.Context, like *misses.Model, sizes []int64, report progress.Func) (*misses.Model, error) {
+	return p.fittedTo(ctx, like, sizes, report, like.Runs().Elsewhere)
+}
+
+// further profiles at other points: locality.Runs.Elsewhere or And.
+type further func(context.Context, []subject.Point, []subject.Inputs, locality.FurtherOptions) (*locality.Runs, error)
+
+// fittedTo returns a model like another, of what further makes of some sizes.
+func (p *Program) fittedTo(ctx context.Context, like *misses.Model, sizes []int64, report progress.Func, by further) (*misses.Model, error) {
 	if err := p.sweep.stale(); err != nil {
 		return nil, err
 	}
@@ -77,7 +85,7 @@ func (p *Program) fitted(ctx context.Context, like *misses.Model, sizes []int64,
 			return nil, err
 		}
 	}
-	runs, err := like.Runs().Elsewhere(ctx, points, inputs, locality.FurtherOptions{Store: p.store, Progress: report})
+	runs, err := by(ctx, points, inputs, locality.FurtherOptions{Store: p.store, Progress: report})
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func TestTablesThatDouble(t *testing.T) {
 		t.Errorf("off by %v without, by %v with: %s", without, with, warning)
 	}
 	inside := subject.Point{"n": 6000}
-	if s, err := NewCorrector(p, model, m, Options{}).Substitute(t.Context(), inside); s != nil || err != nil {
+	if s, err := NewCorrector(p, model, m, Options{}).Substitutes(t.Context(), inside); s != nil || err != nil {
 		t.Errorf("within the sizes of the runs: %v, %v", s, err)
 	}
 }

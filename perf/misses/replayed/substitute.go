@@ -21,9 +21,10 @@ const (
 
 var _ misses.Substituter = (*Corrector)(nil)
 
-// Substitute implements misses.Substituter: what is certified is replayed, and of the rest
-// there may be a model of runs at halves of the size, or one with other functions.
-func (c *Corrector) Substitute(ctx context.Context, point subject.Point) (*misses.Substitute, error) {
+// Substitutes implements misses.Substituter: what is certified is replayed, and of the rest
+// there may be a model of runs at halves of the size, one of runs between those of the
+// profiles, too, or one with other functions.
+func (c *Corrector) Substitutes(ctx context.Context, point subject.Point) ([]*misses.Substitute, error) {
 	key := point.String()
 	c.mu.Lock()
 	known, ok := c.others[key]
@@ -31,20 +32,20 @@ func (c *Corrector) Substitute(ctx context.Context, point subject.Point) (*misse
 	if ok {
 		return known, nil
 	}
-	s, err := c.substitute(ctx, point)
+	s, err := c.substitutes(ctx, point)
 	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.others == nil {
-		c.others = make(map[string]*misses.Substitute)
+		c.others = make(map[string][]*misses.Substitute)
 	}
 	c.others[key] = s
 	return s, nil
 }
 
-func (c *Corrector) substitute(ctx context.Context, point subject.Point) (*misses.Substitute, error) {
+func (c *Corrector) substitutes(ctx context.Context, point subject.Point) ([]*misses.Substitute, error) {
 	w := c.program.sweep
 	n, ok := whole(point[w.name])
 	if !ok || c.of != nil || len(point) != 1 || n <= w.sizes[len(w.sizes)-1] {
@@ -57,38 +58,55 @@ func (c *Corrector) substitute(ctx context.Context, point subject.Point) (*misse
 	if r.Why == "" && !r.Unknown && float64(r.All.Doubtful) < (1-knownShare)*float64(r.All.Accesses) {
 		return nil, nil
 	}
-	if s, err := c.byHalves(ctx, n); s != nil || err != nil {
-		return s, err
-	}
-	return c.byRoots(ctx)
-}
-
-// byRoots returns a model with roots of the size, the same at all points.
-func (c *Corrector) byRoots(ctx context.Context) (*misses.Substitute, error) {
-	c.mu.Lock()
-	known := c.rooted
-	c.mu.Unlock()
-	if known != nil {
-		return *known, nil
-	}
-	model, err := rooted(ctx, c.model, c.program.sweep.name)
+	halved, err := c.byHalves(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	var s *misses.Substitute
-	if model != nil {
-		s = substituteOf(model, c.in(model, c.program.run))
+	rest, err := c.atAll(ctx)
+	if err != nil || halved == nil {
+		return rest, err
+	}
+	return append([]*misses.Substitute{halved}, rest...), nil
+}
+
+// atAll returns the models that are the same at all points: with roots of the size, and of
+// more runs.
+func (c *Corrector) atAll(ctx context.Context) ([]*misses.Substitute, error) {
+	c.mu.Lock()
+	known, all := c.found, c.everywhere
+	c.mu.Unlock()
+	if known {
+		return all, nil
+	}
+	denser, err := c.denser(ctx)
+	if err != nil {
+		return nil, err
+	}
+	model, by := c.model, c.program.run
+	if denser != nil {
+		model, by = denser.Model, 0
+	}
+	of, err := rooted(ctx, model, c.program.sweep.name)
+	if err != nil {
+		return nil, err
+	}
+	if of != nil {
+		all = append(all, substituteOf(of, model, c.in(of, by)))
+	}
+	if denser != nil {
+		all = append(all, denser)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.rooted = &s
-	return s, nil
+	c.found, c.everywhere = true, all
+	return all, nil
 }
 
-// substituteOf returns a model with roots to be taken where it foretells better.
-func substituteOf(model *misses.Model, by misses.Corrector) *misses.Substitute {
+// substituteOf returns a model with roots to be taken where it foretells better than another
+// of the same runs.
+func substituteOf(model, of *misses.Model, by misses.Corrector) *misses.Substitute {
 	return &misses.Substitute{
-		Model: model, Corrector: by, SameRuns: true,
+		Model: model, Corrector: by, Of: of,
 		Warning: fmt.Sprintf("modelled by the functions %s, which foretell the largest runs better than powers do", model.Options().Basis),
 	}
 }

@@ -54,7 +54,7 @@ func TestRoots(t *testing.T) {
 	if with > 0.1 || without < 0.15 || !strings.Contains(warning, "n^0.5") {
 		t.Errorf("%.3f off with roots, %.3f without; %s", with, without, warning)
 	}
-	s, err := by(model).(misses.Substituter).Substitute(t.Context(), subject.Point{"n": 8000})
+	s, err := by(model).(misses.Substituter).Substitutes(t.Context(), subject.Point{"n": 8000})
 	if s != nil || err != nil {
 		t.Errorf("within the sizes of the runs: %v, %v", s, err)
 	}
@@ -62,7 +62,7 @@ func TestRoots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := by(asked).(misses.Substituter).Substitute(t.Context(), point); s != nil || err != nil {
+	if s, err := by(asked).(misses.Substituter).Substitutes(t.Context(), point); s != nil || err != nil {
 		t.Errorf("a basis was asked for, and there is a model with another: %v, %v", s, err)
 	}
 }

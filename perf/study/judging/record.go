@@ -72,6 +72,8 @@ func headlineStudy(opt *HeadlineOptions) string {
 		return study
 	case Fresh:
 		return study + ", fresh programs"
+	case Second:
+		return study + ", second fresh programs"
 	}
 	return fmt.Sprintf("%s, %s half", study, opt.Half)
 }
@@ -92,6 +94,12 @@ var questions = map[string]string{
 	ClassCycles:   "How far off are predicted cycles?",
 }
 
+// askedOf are questions of programs that were written afterwards, by their half.
+var askedOf = map[Half]string{
+	Fresh:  "Of programs written after models and constants were done, before these were looked at?",
+	Second: "And of programs that were written after models and constants were done?",
+}
+
 // HeadlineOptions say what findings are of, which they do not know themselves.
 type HeadlineOptions struct {
 	Half      Half   // the programs that were judged
@@ -100,7 +108,7 @@ type HeadlineOptions struct {
 	Command   string // that makes the findings again
 	// Beside are findings of the open half, to stand beside those of the closed one: how
 	// predictions do on programs that could be looked at while they were improved. Beside
-	// those of fresh programs they are of the closed half. nil: none.
+	// those of programs written afterwards they are of the closed half. nil: none.
 	Beside *Findings
 }
 
@@ -119,8 +127,8 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		errs.Metric, errs.Goal = about, goals[s.Class]
 		switch {
 		case opt.Native:
-		case opt.Half == Fresh && s.Class == ClassManyWays:
-			errs.Question = "And of programs that were written after models and constants were done?"
+		case opt.Half.afterwards() && s.Class == ClassManyWays:
+			errs.Question = askedOf[opt.Half]
 		case opt.Half == Closed || opt.Half == All: // readers ask of programs that nobody worked with
 			errs.Question = questions[s.Class]
 		}
@@ -154,14 +162,15 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 }
 
 // intervalHeadlines returns the share of the intervals of a class that hold the truth, and
-// how wide they are; of fresh programs also the share together with those beside them.
+// how wide they are; of programs written afterwards
+// also the share together with those beside them.
 func intervalHeadlines(base record.Headline, s *SummaryRow, class []outcome, opt *HeadlineOptions) []record.Headline {
 	inside := base
 	inside.Metric, inside.Goal = fmt.Sprintf("%s: share of the intervals of 90%%, calibrated on %s, that hold the truth", s.Class, calibratedOn(opt.Half)), ">=0.85; <=0.95"
 	width := base
 	width.Metric, width.Beside = "their half widths, relative to the predictions", inside.Metric
 	all := []record.Headline{inside.Single(s.Intervals), width.WithSample(magnitudes(class, (*outcome).halfWidth))}
-	if opt.Half == Fresh && opt.Beside != nil {
+	if opt.Half.afterwards() && opt.Beside != nil {
 		inside.Metric += ", of these and the closed half's together"
 		all = append(all, inside.Single(held(slices.Concat(class, opt.Beside.ofClass(s.Class)))))
 	}
@@ -170,7 +179,7 @@ func intervalHeadlines(base record.Headline, s *SummaryRow, class []outcome, opt
 
 // besideName names the programs that stand beside those of a half.
 func besideName(half Half) string {
-	if half == Fresh {
+	if half.afterwards() {
 		return "the closed half"
 	}
 	return "the open half"
@@ -182,7 +191,7 @@ func calibratedOn(half Half) string {
 	switch half {
 	case Open:
 		return "these and 18 other programs"
-	case Closed, Fresh:
+	case Closed, Fresh, Second:
 		return "31 other programs"
 	}
 	return "31 programs"
@@ -195,6 +204,8 @@ func ofHalf(half Half) string {
 		return ""
 	case Fresh:
 		return " written afterwards"
+	case Second:
+		return " written after that, too"
 	}
 	return fmt.Sprintf(" of the %s half", half)
 }

@@ -60,6 +60,7 @@ const (
 	Open   Half = "open"   // may be looked at while predictions are improved
 	Closed Half = "closed" // is looked at when that is done
 	Fresh  Half = "fresh"  // written after that
+	Second Half = "second" // written after predictions of Fresh were looked at, and improved
 	All    Half = "all"    // no program's own
 )
 
@@ -209,11 +210,14 @@ func (k Kind) check() error {
 }
 
 func (h Half) check() error {
-	if h != Open && h != Closed && h != Fresh {
-		return fmt.Errorf("half %q: want %s, %s or %s", h, Open, Closed, Fresh)
+	if h != Open && h != Closed && !h.afterwards() {
+		return fmt.Errorf("half %q: want %s, %s, %s or %s", h, Open, Closed, Fresh, Second)
 	}
 	return nil
 }
+
+// afterwards reports whether programs of h were written after what they are to judge.
+func (h Half) afterwards() bool { return h == Fresh || h == Second }
 
 func (s SizeFrom) check() error {
 	if s != FromArgument && s != FromCompiler && s != FromFile {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 const (
 	suitePath    = "../../../datasets/suite/suite.yaml"
 	freshPath    = "../../../datasets/fresh/suite.yaml"
+	secondPath   = "../../../datasets/fresh/second/suite.yaml"
 	practicePath = "../../../datasets/practice/suite.yaml"
 )
 
@@ -125,16 +127,22 @@ func TestReadmeListsTheSuite(t *testing.T) {
 // TestReadmeListsFreshPrograms: likewise of the programs that were written last, which are
 // judged at 1.5, 2 and 4 times the largest training size, too.
 func TestReadmeListsFreshPrograms(t *testing.T) {
-	text, err := os.ReadFile("../../../datasets/fresh/README.md")
+	for half, path := range map[Half]string{Fresh: freshPath, Second: secondPath} {
+		t.Run(string(half), func(t *testing.T) { readmeListsFresh(t, half, path) })
+	}
+}
+
+func readmeListsFresh(t *testing.T, half Half, path string) {
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := func(sizes []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", ", "), "[]") }
-	fresh := suiteOf(t, freshPath)
+	fresh := suiteOf(t, path)
 	for i := range fresh.Programs {
 		p := &fresh.Programs[i]
 		row := fmt.Sprintf("| %s | %s | %s | `%s` | %s | %s |", p.Language(), p.Kind, p.Size, p.Flags, list(p.Train), list(p.Judge))
-		if p.Half != Fresh || !strings.Contains(string(text), row) || !strings.Contains(string(text), "| `"+p.Name+"` |") {
+		if p.Half != half || !strings.Contains(string(text), row) || !strings.Contains(string(text), "| `"+p.Name+"` |") {
 			t.Errorf("%s, %s: README.md lacks\n%s", p.Name, p.Half, row)
 		}
 		for k, times := range []float64{1.5, 2, 4} {
@@ -181,7 +189,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %s, %v", half, got, err)
 		}
 	}
-	if _, err := s.Of("best"); err == nil || !strings.Contains(err.Error(), `half "best": want open, closed or fresh, or all`) {
+	if _, err := s.Of("best"); err == nil || !strings.Contains(err.Error(), `half "best": want open, closed, fresh or second, or all`) {
 		t.Errorf("no half: %v", err)
 	}
 	if of, err := s.Named("two-b"); err != nil || len(of) != 1 || of[0].Name != "two-b" {
@@ -204,7 +212,7 @@ func TestParseErrors(t *testing.T) {
 		"a source elsewhere":         {"source: one.c", "source: ../one.c", `s.yaml:2: program one: source "../one.c"`},
 		"a source in Go":             {"source: one.c", "source: one.go", "want a file of this folder that ends in .c"},
 		"another kind":               {"kind: kernel", "kind: core", `s.yaml:2: program one: kind "core": want kernel or application`},
-		"another half":               {"half: closed", "half: all", `s.yaml:3: program two-b: half "all": want open, closed or fresh`},
+		"another half":               {"half: closed", "half: all", `s.yaml:3: program two-b: half "all": want open, closed, fresh or second`},
 		"another source of the size": {"size: file", "size: stdin", `size "stdin": want argument, compiled or file`},
 		"too few training sizes":     {"train: [1, 2, 3]", "train: [1, 2]", "train [1 2]: want 3 sizes at least"},
 		"sizes that descend":         {"train: [4, 5, 6]", "train: [4, 6, 5]", "train [4 6 5]"},
