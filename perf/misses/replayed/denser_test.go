@@ -27,6 +27,9 @@ func TestBetween(t *testing.T) {
 // TestRunsBetween: where the largest run is not foretold well, models are of runs between
 // those of the profiles, too, and rows say so.
 func TestRunsBetween(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns loops at a dozen sizes")
+	}
 	st := store.Open(t.TempDir())
 	m := find(t, "origin2000")
 	prog := build(t, "", "testdata/select.c")

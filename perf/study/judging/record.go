@@ -96,8 +96,8 @@ var questions = map[string]string{
 
 // askedOf are questions of programs that were written afterwards, by their half.
 var askedOf = map[Half]string{
-	Fresh:  "Of programs written after models and constants were done, before these were looked at?",
-	Second: "And of programs that were written after models and constants were done?",
+	Fresh:  "And of programs that were written after models and constants were done?",
+	Second: "And of programs written after those had been looked at, and models improved?",
 }
 
 // HeadlineOptions say what findings are of, which they do not know themselves.
