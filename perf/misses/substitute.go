@@ -31,10 +31,11 @@ type Substitute struct {
 
 	// Of, if not nil, is another model of the same runs, in place of which the substitute is
 	// taken if it foretells misses of the largest of them, in fully associative caches of
-	// all sizes, much better. Otherwise it may be taken at levels of which it does not
-	// foretell its own largest run much worse than the model that is asked does its own,
-	// and everywhere if it has the runs of that model and more, which was looked at.
-	Of   *Model
+	// all sizes, much better. Otherwise it is taken at levels of which it does not foretell
+	// its own largest run much worse than the model that is asked does its own.
+	Of *Model
+	// More: it has the runs of the model that is asked and further ones, and is taken at
+	// every level that no substitute before it is taken at.
 	More bool
 }
 

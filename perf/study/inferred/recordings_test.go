@@ -176,7 +176,7 @@ func TestRecordingsAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	folders := []string{string(Paper), string(LimitSet), string(Portable), "searched", "joint", "ridge", "process", string(Counted), string(Histograms)}
+	folders := []string{string(Paper), string(LimitSet), string(Portable), "searched", "joint", "ridge", "process", "process-3", string(Counted), string(Histograms), "histograms-3", "paper-hierarchical"}
 	for _, campaign := range long {
 		folders = append(folders, filepath.Join(campaign, string(Portable)))
 	}
@@ -219,7 +219,7 @@ func TestRecordingsAreKept(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || files != 48 {
+	if err != nil || files != 57 {
 		t.Errorf("%d files, error %v", files, err)
 	}
 }
