@@ -303,6 +303,13 @@ func (c *child) call(t *task, r *unix.PtraceRegs, at, number uint64, args ...uin
 		return 0, err
 	}
 	if err := c.untilTrap(t); err != nil {
+		if stopped := new(interruptedError); errors.As(err, &stopped) {
+			var now unix.PtraceRegs
+			if err := t.registers(&now); err != nil {
+				return 0, err
+			}
+			stopped.before, stopped.result = now.Rip == at, now.Rax
+		}
 		return 0, err
 	}
 	if err := t.registers(r); err != nil {
@@ -333,12 +340,18 @@ func (c *child) untilTrap(t *task) error {
 		case c.ignores == nil || c.ignores(status.StopSignal()):
 			continue // the kernel goes on with the call
 		}
-		return &interruptedError{status.StopSignal()}
+		return &interruptedError{signal: status.StopSignal()}
 	}
 }
 
-// interruptedError means that a signal stopped a system call.
-type interruptedError struct{ signal unix.Signal }
+// interruptedError means that a signal stopped a system call: at its end, or before it, as a
+// signal does that comes while the thread is stopped, which the kernel delivers as soon as
+// that goes on.
+type interruptedError struct {
+	signal unix.Signal
+	before bool   // the call is yet to be made
+	result uint64 // of the kernel, unless before
+}
 
 func (e *interruptedError) Error() string {
 	return fmt.Sprintf("native: system call interrupted by signal %d", e.signal)

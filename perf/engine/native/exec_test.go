@@ -220,3 +220,19 @@ func TestProcesses(t *testing.T) {
 		}
 	}
 }
+
+// TestSignalsBeforeCalls: a signal that comes while the engine has stopped a thread is
+// delivered before the system call that it makes next, which the kernel has not made then.
+func TestSignalsBeforeCalls(t *testing.T) {
+	f := compileAs(t, "children.c", "-O1")
+	for _, free := range []bool{false, true} {
+		var text bytes.Buffer
+		out, err := Engine{}.Run(t.Context(), f, engine.Request{Args: []string{"300"}, FreeThreads: free, Stdout: &text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "300 processes, 0 lost, signals\n"; out.ExitCode != 0 || text.String() != want {
+			t.Errorf("free %v: exit status %d, %q, want %q", free, out.ExitCode, text.String(), want)
+		}
+	}
+}

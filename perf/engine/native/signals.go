@@ -281,19 +281,21 @@ const (
 	restartByBlock = 516
 )
 
-// interrupted handles a signal that stopped a system call.
-func (m *machine) interrupted(t *thread, i *inst, number uint64, s unix.Signal) error {
+// interrupted handles a signal that stopped a system call. One that is yet to be made is
+// made after the signal's handler.
+func (m *machine) interrupted(t *thread, i *inst, number uint64, by *interruptedError) error {
+	s := by.signal
 	t.nudged = false
 	info, err := t.sigInfo()
 	if err != nil {
 		return err
 	}
-	var r unix.PtraceRegs
-	if err := t.registers(&r); err != nil {
-		return err
+	if by.before {
+		t.regs.Orig_rax, t.resumeAt = ^uint64(0), key{pc: i.pc}
+		return m.arrived(t, &queued{t, s, info})
 	}
-	result := -int64(r.Rax)
-	t.regs.Rax, t.regs.Orig_rax = r.Rax, ^uint64(0)
+	result := -int64(by.result)
+	t.regs.Rax, t.regs.Orig_rax = by.result, ^uint64(0)
 	t.regs.Rcx, t.regs.R11 = i.next(), t.regs.Eflags
 	switch {
 	case result == restartNoIntr, result == restartSys && m.actions[s].flags&saRestart != 0:
@@ -390,9 +392,14 @@ func (m *machine) callSigprocmask(t *thread) error {
 	_, err := m.child.call(t.task, &t.regs, gadgetAt, unix.SYS_RT_SIGPROCMASK, how, stateAddr(t.slot)+gsCopy, from, setBytes)
 	result := t.regs.Rax
 	t.regs = saved
-	interrupted := errors.As(err, new(*interruptedError))
+	stopped := new(interruptedError)
+	interrupted := errors.As(err, &stopped)
 	if interrupted {
 		result = 0
+	}
+	if stopped.before {
+		t.hidden = old
+		return err
 	}
 	t.regs.Rax = result
 	switch {

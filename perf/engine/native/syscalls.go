@@ -95,7 +95,8 @@ func (m *machine) systemCall(t *thread, i *inst) error {
 	r := &t.regs
 	number := r.Rax
 	t.restored = false
-	m.child.calling = *r
+	own := *r
+	m.child.calling = own
 	m.child.calling.Rip, m.child.calling.Rcx, m.child.calling.R11 = i.next(), i.next(), r.Eflags
 	var err error
 	if h := calls[number]; h != nil {
@@ -104,7 +105,10 @@ func (m *machine) systemCall(t *thread, i *inst) error {
 		err = m.execute(t)
 	}
 	if interrupted := new(interruptedError); errors.As(err, &interrupted) {
-		return m.interrupted(t, i, number, interrupted.signal)
+		if interrupted.before {
+			*r = own
+		}
+		return m.interrupted(t, i, number, interrupted)
 	}
 	if !t.restored {
 		r.Rcx, r.R11 = i.next(), r.Eflags

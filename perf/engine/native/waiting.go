@@ -4,6 +4,7 @@ package native
 
 import (
 	"encoding/binary"
+	"errors"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -85,6 +86,9 @@ func waiter(events int16) handler {
 			binary.LittleEndian.PutUint32(state[4:], uint32(uint16(events)))
 			t.regs = own
 			if _, err := m.child.call(t.task, &t.regs, gadgetAt, unix.SYS_POLL, stateAddr(t.slot)+gsCopy, 1, 0); err != nil {
+				if stopped := new(interruptedError); errors.As(err, &stopped) {
+					stopped.before = true // the program's own call is
+				}
 				return 0, false, err
 			}
 			if t.regs.Rax == 0 {
@@ -96,6 +100,15 @@ func waiter(events int16) handler {
 			return t.regs.Rax, true, err
 		})
 	}
+}
+
+// unlessDone makes a call that a signal stopped, and that would have had to wait, one that is
+// yet to be made.
+func unlessDone(err error) error {
+	if stopped := new(interruptedError); errors.As(err, &stopped) && stopped.result == 0 {
+		stopped.before = true
+	}
+	return err
 }
 
 // retry tries a system call now, and at every turn until it is done.
@@ -136,7 +149,7 @@ func poller(timeout func(r *unix.PtraceRegs) *uint64, spec bool) handler {
 				clear(m.stateBytes(t)[gsCopy:][:16])
 				*p = stateAddr(t.slot) + gsCopy
 			}
-			err := m.execute(t)
+			err := unlessDone(m.execute(t))
 			result := t.regs.Rax
 			t.regs = own
 			return result, result != 0, err
@@ -157,7 +170,7 @@ func (m *machine) callWait4(t *thread) error {
 	return m.retry(t, never, 0, func() (uint64, bool, error) {
 		t.regs = own
 		t.regs.Rdx |= unix.WNOHANG
-		err := m.execute(t)
+		err := unlessDone(m.execute(t))
 		result := t.regs.Rax
 		t.regs = own
 		return result, result != 0, err
