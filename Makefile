@@ -126,8 +126,10 @@ judge: ## hold predictions against simulation on the judging suite, and record i
 practice: ## predict and simulate the programs that intervals are calibrated on, and record it (half an hour)
 	nice $(GO) run ./perf/cmd/presage judge -q datasets/practice/suite.yaml --machine origin2000,itanium2,zen4 --record datasets/validation/practice
 
-# Judged once, on 29 November 2026, at a5dffd84: what models have been told since, they know.
-fresh: ## predict and simulate the programs that were written last, and record it (half an hour)
+# The first set, datasets/validation/fresh-*, was judged once, at a5dffd84, and the second at
+# 49ccdf0f: what models have been told since, they know.
+fresh: ## predict and simulate the programs that were written last, and record it (an hour)
+	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/suite.yaml --half fresh --machine origin2000,itanium2,zen4 --record datasets/validation/fresh-again
 	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/second/suite.yaml --half second --machine origin2000,itanium2,zen4 --record datasets/validation/second --headlines datasets/headlines.csv --beside datasets/validation/suite-closed
 	$(GO) run ./perf/cmd/presage headlines
 
