@@ -24,8 +24,8 @@ type child struct {
 	buffers  int // that it has
 	injected unix.PtraceRegs
 	ignores  func(unix.Signal) bool
-	agent    *task                   // the thread that makes the engine's system calls; nil: the first
-	keep     func(unix.Signal) error // takes a signal that arrives meanwhile
+	agent    *task                          // the thread that makes the engine's system calls; nil: the first
+	keep     func(*task, unix.Signal) error // takes a signal that arrives meanwhile
 	others
 	calling unix.PtraceRegs // of the thread that makes a system call: its own, behind it
 }
@@ -273,14 +273,10 @@ func (c *child) injectAt(at, number uint64, args ...uint64) (uint64, error) {
 	}
 	r := c.injected
 	result, err := c.call(t, &r, at, number, args...)
-	for interrupted := new(interruptedError); errors.As(err, &interrupted); {
+	for stopped := new(interruptedError); errors.As(err, &stopped); {
 		// The kernel makes the call again when the thread goes on.
-		if err = c.keep(interrupted.signal); err == nil {
-			err = c.untilTrap(t)
-		}
-		if err == nil {
-			err = t.registers(&r)
-			result = r.Rax
+		if err = c.keep(t, stopped.signal); err == nil {
+			result, err = c.finish(t, &r, at)
 		}
 	}
 	if err == nil && isError(result) {
@@ -289,8 +285,9 @@ func (c *child) injectAt(at, number uint64, args ...uint64) (uint64, error) {
 	return result, err
 }
 
-// call makes a system call on a thread, and leaves its registers changed. A signal
-// that the program handles interrupts the call: it is returned.
+// call makes a system call on a thread, and leaves its registers changed. A signal that the
+// program handles interrupts the call: it is returned. Where it comes when the call is done,
+// it is kept.
 func (c *child) call(t *task, r *unix.PtraceRegs, at, number uint64, args ...uint64) (uint64, error) {
 	for i, p := range []*uint64{&r.Rdi, &r.Rsi, &r.Rdx, &r.R10, &r.R8, &r.R9} {
 		*p = 0
@@ -302,20 +299,32 @@ func (c *child) call(t *task, r *unix.PtraceRegs, at, number uint64, args ...uin
 	if err := t.setRegisters(r); err != nil {
 		return 0, err
 	}
-	if err := c.untilTrap(t); err != nil {
-		if stopped := new(interruptedError); errors.As(err, &stopped) {
-			var now unix.PtraceRegs
-			if err := t.registers(&now); err != nil {
-				return 0, err
-			}
-			stopped.before, stopped.result = now.Rip == at, now.Rax
+	return c.finish(t, r, at)
+}
+
+// finish goes on with the system call of a thread at an address to its end.
+func (c *child) finish(t *task, r *unix.PtraceRegs, at uint64) (uint64, error) {
+	for {
+		err := c.untilTrap(t)
+		stopped := new(interruptedError)
+		if err != nil && !errors.As(err, &stopped) {
+			return 0, err
 		}
-		return 0, err
+		var now unix.PtraceRegs
+		if failed := t.registers(&now); failed != nil {
+			return 0, failed
+		}
+		if err == nil {
+			*r = now
+			return r.Rax, nil
+		}
+		if stopped.before, stopped.result = now.Rip == at, now.Rax; stopped.before || restarts(now.Rax) {
+			return 0, err
+		}
+		if err := c.keep(t, stopped.signal); err != nil {
+			return 0, err
+		}
 	}
-	if err := t.registers(r); err != nil {
-		return 0, err
-	}
-	return r.Rax, nil
 }
 
 // untilTrap resumes a thread until its next breakpoint.
@@ -344,13 +353,13 @@ func (c *child) untilTrap(t *task) error {
 	}
 }
 
-// interruptedError means that a signal stopped a system call: at its end, or before it, as a
-// signal does that comes while the thread is stopped, which the kernel delivers as soon as
-// that goes on.
+// interruptedError means that a signal stopped a system call while it waited, or before it:
+// one that comes while the thread is stopped, which the kernel delivers as soon as that goes
+// on.
 type interruptedError struct {
 	signal unix.Signal
 	before bool   // the call is yet to be made
-	result uint64 // of the kernel, unless before
+	result uint64 // unless before: the kernel's, which says whether it is to be made again
 }
 
 func (e *interruptedError) Error() string {

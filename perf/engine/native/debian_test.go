@@ -364,8 +364,13 @@ func recordedAsPlain(t *testing.T, path string, args []string, stdin string) {
 		return Engine{}.Run(ctx, f, r)
 	})
 	// When a process that the program has started ends is not in the engine's hands: its
-	// signal stops one system call or another, and is handled in one place or another.
-	alike := recorded.Processes > 0 || recorded.UnplannedRefs == 0 && recorded.Instructions == found.Outcome.Instructions
+	// signal stops one system call or another, and is handled in one place or another, which
+	// the run before may not have come to.
+	differ, unplanned := uint64(0), 0
+	if recorded.Processes > 0 {
+		differ, unplanned = 1000, 100
+	}
+	alike := recorded.UnplannedRefs <= unplanned && max(recorded.Instructions, found.Outcome.Instructions)-min(recorded.Instructions, found.Outcome.Instructions) <= differ
 	if recorded.Accesses == 0 || !alike {
 		t.Errorf("%d instructions with %d accesses, and %d references that were not found before; found in a run of %d instructions", recorded.Instructions, recorded.Accesses, recorded.UnplannedRefs, found.Outcome.Instructions)
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -221,18 +222,48 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestSignalsBeforeCalls: a signal that comes while the engine has stopped a thread is
-// delivered before the system call that it makes next, which the kernel has not made then.
-func TestSignalsBeforeCalls(t *testing.T) {
-	f := compileAs(t, "children.c", "-O1")
-	for _, free := range []bool{false, true} {
-		var text bytes.Buffer
-		out, err := Engine{}.Run(t.Context(), f, engine.Request{Args: []string{"300"}, FreeThreads: free, Stdout: &text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := "300 processes, 0 lost, signals\n"; out.ExitCode != 0 || text.String() != want {
-			t.Errorf("free %v: exit status %d, %q, want %q", free, out.ExitCode, text.String(), want)
+// TestSignalsAroundCalls: a signal that comes while the engine has stopped a thread is
+// delivered before the system call that it makes next, which the kernel has not made then;
+// one that comes when a call is done, after what the engine has to do then; and calls that
+// wait are made again where the handler asks for it.
+func TestSignalsAroundCalls(t *testing.T) {
+	children, disturbed := compileAs(t, "children.c", "-O1", "-pthread"), compileAs(t, "disturbed.c", "-O1")
+	for _, c := range []struct {
+		name string
+		f    *objfile.File
+		args []string
+		want string
+	}{
+		{"alone", children, []string{"200"}, "200 processes, 0 lost, signals\n"},
+		{"busy", children, []string{"200", "busy"}, "200 processes, 0 lost, signals\n"},
+		{"idle", children, []string{"200", "idle"}, "200 processes, 0 lost, signals\n"},
+		{"disturbed", disturbed, []string{"1000"}, "1000 turns, sum 3000, signals\n"},
+	} {
+		for _, free := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s free=%v", c.name, free), func(t *testing.T) {
+				t.Parallel() // the more processes there are, the more signals come at other times
+				ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+				defer stop()
+				input := engine.Request{Args: c.args, FreeThreads: free}
+				found, err := Engine{}.Discover(ctx, c.f, input)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, plan := range []*trace.Plan{nil, found.Plan} {
+					var text bytes.Buffer
+					r := input
+					if r.Stdout = &text; plan != nil {
+						r.Plan, r.Sink = plan, trace.NewDirect()
+					}
+					out, err := Engine{}.Run(ctx, c.f, r)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if out.ExitCode != 0 || text.String() != c.want {
+						t.Errorf("recorded %v: exit status %d, %q, want %q", plan != nil, out.ExitCode, text.String(), c.want)
+					}
+				}
+			})
 		}
 	}
 }

@@ -446,11 +446,6 @@ func (m *machine) parkBy(t *thread, s *stop) {
 	t.parked = true
 }
 
-// signalWaits reports whether a signal waits for a thread that has an effect.
-func (m *machine) signalWaits(t *thread) bool {
-	return slices.ContainsFunc(m.pending, func(q queued) bool { return q.thread == t && !m.ignores(q.signal) })
-}
-
 // retry is a fault of a thread.
 type retry struct{ pc, addr, count uint64 }
 

@@ -63,8 +63,7 @@ func (m *machine) callTgkill(t *thread) error {
 		}
 		other.nudged = other != t && !other.blocked
 		if other.blocked {
-			m.futexRemove(other)
-			other.wake(errnoResult(unix.EINTR))
+			m.stopWaiting(other, unix.Signal(t.regs.Rdx))
 		}
 	}
 	return nil

@@ -265,7 +265,7 @@ func (r *reader) addRuns(b *block, w []uint64, n uint64) bool {
 		l.Strides = append(l.Strides, trace.Stride{First: p.tag | trace.Access(r.chunks.synthetic(first)), Step: p.stride})
 	}
 	r.strides = l.Strides
-	if r.precedes(b, l.Strides) {
+	if r.runRoom(len(b.refs), len(l.Body)) > 0 && r.precedes(b, l.Strides) {
 		r.takeBack(b)
 		for k := range l.Strides {
 			l.Strides[k].First -= trace.Access(l.Strides[k].Step)
@@ -298,7 +298,8 @@ func (r *reader) addRuns(b *block, w []uint64, n uint64) bool {
 }
 
 // precedes reports whether the open block is another iteration of a loop, before those that
-// begin with strides: the first one mostly is, as control comes to it from elsewhere.
+// begin with strides: the first one mostly is, as control comes to it from elsewhere. Plans
+// without blocks have none open.
 func (r *reader) precedes(b *block, strides []trace.Stride) bool {
 	if !r.open || r.partial || r.batch.Blocks[len(r.batch.Blocks)-1] != trace.BlockID(b.planBlock) || r.begun+uint64(b.instructions) != r.count {
 		return false

@@ -110,6 +110,7 @@ type thread struct {
 	// While it waits in a system call:
 	blocked  bool
 	nudged   bool   // a signal was sent to it that may not have arrived
+	restarts bool   // its system call is made again after a handler that asks for that
 	deadline uint64 // by the clock
 	late     uint64 // result when the deadline passes
 	poll     func() (result uint64, done bool, err error)
@@ -240,11 +241,7 @@ func (m *machine) start() error {
 	t.parked, t.resumeAt = true, key{pc: t.regs.Rip}
 	m.use(t)
 	m.child.ignores = m.ignores
-	m.child.keep = func(s unix.Signal) error {
-		info, err := m.current.sigInfo()
-		m.pending = append(m.pending, queued{m.current, s, info})
-		return err
-	}
+	m.child.keep = m.keep
 	if err := m.prepareStack(t); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package native
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 	"unsafe"
 
@@ -80,6 +81,17 @@ func (m *machine) signalled(t *thread, s unix.Signal) error {
 	}
 	m.pending = append(m.pending, queued{t, s, info})
 	return nil
+}
+
+// keep takes a signal that stopped a thread's system call, to be delivered later.
+func (m *machine) keep(k *task, s unix.Signal) error {
+	i := slices.IndexFunc(m.threads, func(t *thread) bool { return t.task == k })
+	if i < 0 {
+		return fmt.Errorf("native: signal %d for a thread that has ended", s)
+	}
+	info, err := k.sigInfo()
+	m.pending = append(m.pending, queued{m.threads[i], s, info})
+	return err
 }
 
 // fault handles an instruction of the program that faulted.
@@ -281,6 +293,15 @@ const (
 	restartByBlock = 516
 )
 
+// restarts reports whether a result of the kernel means that a signal stopped the call.
+func restarts(result uint64) bool {
+	switch -int64(result) {
+	case restartSys, restartNoIntr, restartNoHand, restartByBlock:
+		return true
+	}
+	return false
+}
+
 // interrupted handles a signal that stopped a system call. One that is yet to be made is
 // made after the signal's handler.
 func (m *machine) interrupted(t *thread, i *inst, number uint64, by *interruptedError) error {
@@ -388,27 +409,17 @@ func (m *machine) callSigprocmask(t *thread) error {
 	}
 	binary.LittleEndian.PutUint64(m.stateBytes(t)[gsCopy:], set&^needed)
 	saved, old := t.regs, t.hidden
-	t.hidden = hidden // at once: a signal that this unblocks interrupts the call when it is done
 	_, err := m.child.call(t.task, &t.regs, gadgetAt, unix.SYS_RT_SIGPROCMASK, how, stateAddr(t.slot)+gsCopy, from, setBytes)
 	result := t.regs.Rax
 	t.regs = saved
-	stopped := new(interruptedError)
-	interrupted := errors.As(err, &stopped)
-	if interrupted {
-		result = 0
-	}
-	if stopped.before {
-		t.hidden = old
+	t.regs.Rax = result
+	if err != nil || isError(result) {
 		return err
 	}
-	t.regs.Rax = result
-	switch {
-	case isError(result):
-		t.hidden = old
-	case from != 0 && (err == nil || interrupted):
+	if t.hidden = hidden; from != 0 {
 		m.showHidden(t, from, old)
 	}
-	return err
+	return nil
 }
 
 // showHidden adds the signals that only the program takes for blocked to a set.
@@ -425,11 +436,23 @@ func (m *machine) callSigreturn(t *thread) error {
 	if err := t.setRegisters(&t.regs); err != nil {
 		return err
 	}
-	if err := t.step(0); err != nil {
-		return err
-	}
-	if _, err := m.await(t); err != nil {
-		return err
+	for made := false; !made; made = t.regs.Rip != gadgetAt {
+		if err := t.step(0); err != nil {
+			return err
+		}
+		status, err := m.await(t)
+		if err != nil {
+			return err
+		}
+		switch s := status.StopSignal(); {
+		case s == unix.SIGTRAP, m.ignores(s):
+		case t.regs.Rip == gadgetAt:
+			return &interruptedError{signal: s, before: true}
+		default:
+			if err := m.keep(t.task, s); err != nil {
+				return err
+			}
+		}
 	}
 	t.restored = true
 	m.changed(broke, t, t.resumeAt.pc-callBytes)

@@ -94,7 +94,7 @@ var calls = handlers()
 func (m *machine) systemCall(t *thread, i *inst) error {
 	r := &t.regs
 	number := r.Rax
-	t.restored = false
+	t.restored, t.restarts = false, false
 	own := *r
 	m.child.calling = own
 	m.child.calling.Rip, m.child.calling.Rcx, m.child.calling.R11 = i.next(), i.next(), r.Eflags

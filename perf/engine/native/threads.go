@@ -4,6 +4,7 @@ package native
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -180,13 +181,28 @@ func (m *machine) exitThread(t *thread) error {
 // reports a result, or the clock reaches the deadline, which gives late.
 func (m *machine) block(t *thread, deadline, late uint64, poll func() (uint64, bool, error)) error {
 	t.blocked, t.deadline, t.late, t.poll = true, deadline, late, poll
-	if m.signalWaits(t) || m.parallel && t.nudged { // a signal is to end the wait
-		t.nudged = false
+	q := slices.IndexFunc(m.pending, func(q queued) bool { return q.thread == t && !m.ignores(q.signal) })
+	switch {
+	case q >= 0:
+		m.stopWaiting(t, m.pending[q].signal)
+	case m.parallel && t.nudged:
 		m.futexRemove(t)
 		t.wake(errnoResult(unix.EINTR))
-		return nil
+	default:
+		return m.nextThread()
 	}
-	return m.nextThread()
+	t.nudged = false
+	return nil
+}
+
+// stopWaiting ends the wait of a thread for a signal: its system call is interrupted, or made
+// again after a handler that asks for that.
+func (m *machine) stopWaiting(t *thread, s unix.Signal) {
+	m.futexRemove(t)
+	number := t.regs.Rax
+	if t.wake(errnoResult(unix.EINTR)); t.restarts && m.actions[s].flags&saRestart != 0 {
+		t.regs.Rax, t.resumeAt = number, key{pc: t.resumeAt.pc - callBytes}
+	}
 }
 
 // wake ends the wait of a thread with the result of its system call.
@@ -234,6 +250,10 @@ func (m *machine) runnable(t *thread) (bool, error) {
 	}
 	if t.poll != nil {
 		result, done, err := t.poll()
+		if stopped := new(interruptedError); errors.As(err, &stopped) {
+			m.stopWaiting(t, stopped.signal)
+			return true, m.keep(t.task, stopped.signal)
+		}
 		if err != nil {
 			return false, err
 		}

@@ -80,6 +80,7 @@ func waiter(events int16) handler {
 		}
 		own := t.regs
 		fd := int32(own.Rdi)
+		t.restarts = true
 		return m.retry(t, never, 0, func() (uint64, bool, error) {
 			state := m.stateBytes(t)[gsCopy:]
 			binary.LittleEndian.PutUint32(state, uint32(fd))
@@ -87,7 +88,7 @@ func waiter(events int16) handler {
 			t.regs = own
 			if _, err := m.child.call(t.task, &t.regs, gadgetAt, unix.SYS_POLL, stateAddr(t.slot)+gsCopy, 1, 0); err != nil {
 				if stopped := new(interruptedError); errors.As(err, &stopped) {
-					stopped.before = true // the program's own call is
+					stopped.before = true // the program's own call is yet to be made
 				}
 				return 0, false, err
 			}
@@ -102,17 +103,16 @@ func waiter(events int16) handler {
 	}
 }
 
-// unlessDone makes a call that a signal stopped, and that would have had to wait, one that is
-// yet to be made.
-func unlessDone(err error) error {
-	if stopped := new(interruptedError); errors.As(err, &stopped) && stopped.result == 0 {
-		stopped.before = true
-	}
-	return err
-}
-
 // retry tries a system call now, and at every turn until it is done.
-func (m *machine) retry(t *thread, deadline, late uint64, try func() (uint64, bool, error)) error {
+func (m *machine) retry(t *thread, deadline, late uint64, call func() (uint64, bool, error)) error {
+	own := t.regs
+	try := func() (uint64, bool, error) {
+		result, done, err := call()
+		if err != nil {
+			t.regs = own
+		}
+		return result, done, err
+	}
 	result, done, err := try()
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func poller(timeout func(r *unix.PtraceRegs) *uint64, spec bool) handler {
 				clear(m.stateBytes(t)[gsCopy:][:16])
 				*p = stateAddr(t.slot) + gsCopy
 			}
-			err := unlessDone(m.execute(t))
+			err := m.execute(t)
 			result := t.regs.Rax
 			t.regs = own
 			return result, result != 0, err
@@ -167,10 +167,11 @@ func (m *machine) callWait4(t *thread) error {
 		return m.execute(t)
 	}
 	own := t.regs
+	t.restarts = true
 	return m.retry(t, never, 0, func() (uint64, bool, error) {
 		t.regs = own
 		t.regs.Rdx |= unix.WNOHANG
-		err := unlessDone(m.execute(t))
+		err := m.execute(t)
 		result := t.regs.Rax
 		t.regs = own
 		return result, result != 0, err
