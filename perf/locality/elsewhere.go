@@ -27,7 +27,7 @@ func (r *Runs) And(ctx context.Context, points []subject.Point, inputs []subject
 	if err != nil {
 		return nil, err
 	}
-	out.Runs = slices.Concat(r.Runs, out.Runs)
+	out.Runs, out.Warnings = slices.Concat(r.Runs, out.Runs), slices.Concat(r.Warnings, out.Warnings)
 	return out.common()
 }
 
@@ -65,7 +65,7 @@ func (r *Runs) further(ctx context.Context, points []subject.Point, inputs []sub
 			return nil, err
 		}
 		out.Runs = append(out.Runs, run)
-		out.Warnings = append(out.Warnings, p.warnings...)
+		out.Warnings = slices.Concat(out.Warnings, p.warnings, run.warnings, run.sampled())
 	}
 	return out, nil
 }

@@ -420,7 +420,7 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 	if err != nil {
 		return nil, err
 	}
-	if s := taken[0]; s != nil {
+	if s := taken.at[0]; s != nil {
 		return s.byGroup(ctx, m, on, level, point, opt)
 	}
 	if err := m.collectByLoop(ctx, t.levels[i:i+1], []subject.Point{point}, opt.Method, opt.Progress); err != nil {
@@ -437,6 +437,9 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 	}
 	e.saysAbove(more)
 	out := &GroupMisses{BlockBytes: l.BlockBytes, Misses: make([]float64, len(e.misses)), Warnings: slices.Concat(e.policies(l, 0, subject.Partition{Of: make([]int, len(e.misses))}), e.warnings)}
+	if taken.lacking != "" {
+		out.Warnings = append(out.Warnings, taken.lacking)
+	}
 	for g := range out.Misses {
 		if out.Misses[g] = e.misses[g].Total(); !finite(out.Misses[g]) {
 			return nil, notFinite(t, l, point)

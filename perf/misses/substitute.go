@@ -18,9 +18,21 @@ import (
 // other runs of the same executable.
 type Substituter interface {
 	Corrector
-	// Substitutes returns such models: a level takes the first that foretells its misses.
-	// It is called several times for a point.
-	Substitutes(ctx context.Context, point subject.Point) ([]*Substitute, error)
+	// Substitutes returns them; nil if there are none. It is called several times for a
+	// point.
+	Substitutes(ctx context.Context, point subject.Point) (*Substitutes, error)
+}
+
+// Substitutes are models of which each level takes one, or none, in place of the one that is
+// asked.
+type Substitutes struct {
+	// OtherRuns are of other runs, or of more: a level takes the first of which it does not
+	// foretell its own largest run much worse than the model that is asked does its own.
+	OtherRuns []*Substitute
+	// Refit is of the same runs, and taken if none of OtherRuns is, as Substitute.Refit is.
+	Refit *Substitute
+	// Lacking says why there are no others, if another time there may be.
+	Lacking string
 }
 
 // Substitute is a model that is taken in place of another at a point.
@@ -28,15 +40,13 @@ type Substitute struct {
 	Model     *Model
 	Corrector Corrector // corrects it; not a Substituter at this point
 	Warning   string    // for each row: which runs it is of, and why
-
-	// Of, if not nil, is another model of the same runs, in place of which the substitute is
-	// taken if it foretells misses of the largest of them, in fully associative caches of
-	// all sizes, much better. Otherwise it is taken at levels of which it does not foretell
-	// its own largest run much worse than the model that is asked does its own.
-	Of *Model
-	// More: it has the runs of the model that is asked and further ones, and is taken at
-	// every level that no substitute before it is taken at.
+	// More: it has all runs of the model that is asked, and further ones, so that every level
+	// may take it.
 	More bool
+	// Refit, if not nil, is another model of the same runs, which is taken in its place if it
+	// foretells misses of the largest of them, in fully associative caches of all sizes, much
+	// better.
+	Refit *Substitute
 }
 
 // A model of the same runs is taken if it has at most this share of the errors of the
@@ -51,58 +61,71 @@ const (
 )
 
 // substitutesAt returns the model to take at a point for each of some levels; nil: the one
-// that is asked.
-func (m *Model) substitutesAt(ctx context.Context, by Corrector, point subject.Point, levels []predict.Level) ([]*Substitute, error) {
-	taken := make([]*Substitute, len(levels))
+// that is asked. It also says what is lacking.
+func (m *Model) substitutesAt(ctx context.Context, by Corrector, point subject.Point, levels []predict.Level) (*taken, error) {
+	out := &taken{at: make([]*Substitute, len(levels))}
 	from, ok := by.(Substituter)
 	if !ok {
-		return taken, nil
+		return out, nil
 	}
 	all, err := from.Substitutes(ctx, point)
-	if err != nil {
-		return nil, err
+	if err != nil || all == nil {
+		return out, err
 	}
+	out.lacking = all.Lacking
 	for i, l := range levels {
-		if taken[i], err = m.substituteOf(ctx, all, l); err != nil {
+		if out.at[i], err = all.takenAt(ctx, m, l); err != nil {
 			return nil, err
 		}
 	}
-	return taken, nil
+	return out, nil
 }
 
-// substituteOf returns the model to take at a level; nil: m.
-func (m *Model) substituteOf(ctx context.Context, all []*Substitute, l predict.Level) (*Substitute, error) {
+// taken are the models to take, by level.
+type taken struct {
+	at      []*Substitute
+	lacking string
+}
+
+// takenAt returns the model to take at a level in place of one that is asked; nil: that one.
+func (s *Substitutes) takenAt(ctx context.Context, asked *Model, l predict.Level) (*Substitute, error) {
 	if l.BypassFloat {
 		return nil, nil
 	}
-	model := m
-	var taken *Substitute
-	for _, s := range all {
-		if s.Of != nil || taken != nil || !slices.Contains(s.Model.blockSizes(), l.BlockBytes) {
-			continue
-		}
-		better, err := s.foretells(ctx, m, l)
+	for _, o := range s.OtherRuns {
+		better, err := o.foretells(ctx, asked, l)
 		if err != nil {
 			return nil, err
 		}
 		if better {
-			taken, model = s, s.Model
+			return o.orRefit(ctx, l)
 		}
 	}
-	for _, s := range all {
-		if s.Of != model || !slices.Contains(s.Model.blockSizes(), l.BlockBytes) {
-			continue
-		}
-		if better, err := s.foretellsAll(ctx, l.BlockBytes); err != nil || better {
-			return s, err
-		}
+	of := &Substitute{Model: asked, Refit: s.Refit}
+	got, err := of.orRefit(ctx, l)
+	if got == of {
+		got = nil
 	}
-	return taken, nil
+	return got, err
 }
 
-// foretells reports whether a substitute of other runs may be taken at a level: see
-// Substitute.Of.
-func (s *Substitute) foretells(ctx context.Context, m *Model, l predict.Level) (bool, error) {
+// orRefit returns s, or its Refit if that is to be taken at a level.
+func (s *Substitute) orRefit(ctx context.Context, l predict.Level) (*Substitute, error) {
+	if s.Refit == nil || !slices.Contains(s.Refit.Model.blockSizes(), l.BlockBytes) {
+		return s, nil
+	}
+	if better, err := s.refitForetells(ctx, l.BlockBytes); err != nil || better {
+		return s.Refit, err
+	}
+	return s, nil
+}
+
+// foretells reports whether a model of other runs is taken at a level: see
+// Substitutes.OtherRuns.
+func (s *Substitute) foretells(ctx context.Context, asked *Model, l predict.Level) (bool, error) {
+	if !slices.Contains(s.Model.blockSizes(), l.BlockBytes) {
+		return false, nil
+	}
 	if s.More {
 		return true, nil
 	}
@@ -112,20 +135,19 @@ func (s *Substitute) foretells(ctx context.Context, m *Model, l predict.Level) (
 		return false, err
 	}
 	// Sizes of a sweep are nearer to each other than a size and its half.
-	ours, err := m.foretold(ctx, l.BlockBytes, 2, here)
+	ours, err := asked.foretold(ctx, l.BlockBytes, 2, here)
 	return otherRuns(theirs, ours), err
 }
 
 // otherRuns reports whether a model of other runs is taken, by what it leaves of its largest run
 // and what the model of the profiles leaves of its own. It was made since memory grows as it
-// says, and the level itself, which may hold all that a
-// run touches, has to speak against it.
+// says, and the level itself, which may hold all that a run touches, has to speak against it.
 func otherRuns(theirs, ours float64) bool { return !math.IsInf(theirs, 1) && theirs <= worse*ours }
 
-// foretellsAll is foretells for a model of the same runs: of lines, those of all sizes
-// together tell, and of pages those of the size.
-func (s *Substitute) foretellsAll(ctx context.Context, blockBytes uint64) (bool, error) {
-	m := s.Of
+// refitForetells reports whether Refit is taken: of lines, those of all sizes together tell,
+// and of pages those of the size.
+func (s *Substitute) refitForetells(ctx context.Context, blockBytes uint64) (bool, error) {
+	m, refit := s.Model, s.Refit.Model
 	sizes, share := []uint64{blockBytes}, betterPages
 	if blockBytes < leastPage {
 		sizes, share = slices.DeleteFunc(slices.Clone(m.blockSizes()), func(b uint64) bool { return b >= leastPage }), betterLines
@@ -133,7 +155,7 @@ func (s *Substitute) foretellsAll(ctx context.Context, blockBytes uint64) (bool,
 	all := func(h *histograms, truth *reuse.Histogram) float64 { return h.off(truth) }
 	theirs, ours := 0.0, 0.0
 	for _, b := range sizes {
-		off, err := s.Model.foretold(ctx, b, 2, all)
+		off, err := refit.foretold(ctx, b, 2, all)
 		if err != nil {
 			return false, err
 		}
@@ -169,15 +191,15 @@ func (m *Model) foretold(ctx context.Context, blockBytes uint64, without int, of
 }
 
 // replaceAll puts the rows of substitutes, by level, in place of those of m. All levels have
-// the accesses that the one of most runs predicts.
+// the accesses of scopes that the model of most runs predicts, among m and those taken.
 func (m *Model) replaceAll(ctx context.Context, t *target, point subject.Point, opt PredictOptions, rows [][]Row) error {
 	taken, err := m.substitutesAt(ctx, opt.Corrector, point, t.levels)
 	if err != nil {
 		return err
 	}
 	known := make(map[*Substitute][][]Row)
-	var most *Substitute
-	for i, s := range taken {
+	most, counted := m, slices.Clone(rows)
+	for i, s := range taken.at {
 		if s == nil {
 			continue
 		}
@@ -186,13 +208,14 @@ func (m *Model) replaceAll(ctx context.Context, t *target, point subject.Point, 
 				return err
 			}
 		}
-		if rows[i] = known[s][i]; most == nil || len(s.Model.Points) > len(most.Model.Points) {
-			most = s
+		if rows[i] = known[s][i]; len(s.Model.Points) > len(most.Points) {
+			most, counted = s.Model, known[s]
 		}
 	}
-	for i, s := range taken {
-		if most != nil && s != most {
-			countAs(rows[i], known[most][i])
+	for i := range rows {
+		countAs(rows[i], counted[i])
+		for k := range rows[i] {
+			rows[i][k].Warning = joinWarnings(rows[i][k].Warning, taken.lacking)
 		}
 	}
 	return nil

@@ -88,7 +88,7 @@ func newFitter(sizes []fit.Point, groups []Group, opt Options) (*fitter, error) 
 		}
 	}
 	for _, s := range sizes {
-		f.extents = append(f.extents, MeanParameter(s))
+		f.extents = append(f.extents, meanParameter(s))
 	}
 	f.twice = f.times(2)
 	f.beyond = []fit.Point{f.twice, f.times(4), f.times(fit.ReachLimit)}

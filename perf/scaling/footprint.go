@@ -169,7 +169,7 @@ func without[T any](s []T, at int) []T {
 func largestOf(sizes []fit.Point) int {
 	at := 0
 	for i := range sizes {
-		if MeanParameter(sizes[i]) > MeanParameter(sizes[at]) {
+		if meanParameter(sizes[i]) > meanParameter(sizes[at]) {
 			at = i
 		}
 	}

@@ -171,10 +171,10 @@ func weights(extents, y []float64, power float64) []float64 {
 const leastFactor = 1e-12
 
 // CompareSizes orders sizes by the geometric mean of their parameters.
-func CompareSizes(a, b fit.Point) int { return cmp.Compare(MeanParameter(a), MeanParameter(b)) }
+func CompareSizes(a, b fit.Point) int { return cmp.Compare(meanParameter(a), meanParameter(b)) }
 
-// MeanParameter returns the geometric mean of the parameters of a size, which orders sizes.
-func MeanParameter(p fit.Point) float64 {
+// meanParameter returns the geometric mean of the parameters of a size.
+func meanParameter(p fit.Point) float64 {
 	product := 1.0
 	for _, name := range sortedNames(p) {
 		product *= p[name]

@@ -103,10 +103,21 @@ func (p *Program) Run(ctx context.Context, r Request) (*Result, error) {
 	if facts.Failed != "" {
 		facts.Output = out.reasons() + Quote(stderr, stdout)
 		if !r.MayFail {
-			return nil, fmt.Errorf("perf: %s ended with %s; a failed run is not profiled%s", command, facts.Failed, facts.Output)
+			return nil, &FailedError{Command: command, How: facts.Failed, Output: facts.Output}
 		}
 	}
 	return &Result{Facts: facts, Flow: out.Flow}, nil
+}
+
+// FailedError says that a program did not end with status 0.
+type FailedError struct {
+	Command string
+	How     string // it ended, such as "exit status 2"
+	Output  string // the end of it, as text that follows
+}
+
+func (e *FailedError) Error() string {
+	return fmt.Sprintf("perf: %s ended with %s; a failed run is not profiled%s", e.Command, e.How, e.Output)
 }
 
 // WarnFailed adds a warning, if the run of a command failed, with the consequence.

@@ -298,5 +298,5 @@ func (r *replayFlags) register(f *pflag.FlagSet) {
 
 // registerTrainedOnly adds the flag that keeps replays from running a program at more sizes.
 func registerTrainedOnly(f *pflag.FlagSet, only *bool) {
-	f.BoolVar(only, "trained-sizes-only", false, "learn loops for replays at the sizes of the profiles alone; otherwise a program that takes its size as an argument is run at up to 16 more for each size that is predicted, none above the largest profiled and together no longer than these, where they may make certain what the profiled leave in doubt, such as tiled loops, and profiled at halves of it, where memory doubles from time to time, or at sizes between the profiled, where these do not foretell each other")
+	f.BoolVar(only, "trained-sizes-only", false, "learn loops for replays at the sizes of the profiles alone; otherwise a program that takes its size as an argument is run at up to 16 more for each size that is predicted, none above the largest profiled and together no longer than these, where they may make certain what the profiled leave in doubt, such as tiled loops, and profiled at halves of it, where memory doubles from time to time, or at a size between each two profiled, where these do not foretell the largest, which takes as long as profiling those")
 }

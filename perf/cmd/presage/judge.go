@@ -181,18 +181,20 @@ func (f *judgeFlags) headlineOptions(opt *judging.Options, command string) (judg
 	if f.beside == "" {
 		return of, nil
 	}
-	// want are the programs that stand beside those of a half.
-	want := map[judging.Half]judging.Half{judging.Closed: judging.Open, judging.Fresh: judging.Closed, judging.Second: judging.Closed}
-	if want[of.Half] == "" || f.headlines == "" {
+	want := of.Half.Beside()
+	if want == "" || f.headlines == "" {
 		return of, errors.New("--beside is for headlines of the closed half and of programs written afterwards: give --half closed, fresh or second, and --headlines")
 	}
 	var err error
 	if of.Beside, err = judging.Load(f.beside); err != nil {
 		return of, err
 	}
+	if len(of.Beside.Misses) == 0 {
+		return of, fmt.Errorf("--beside %s: no misses are recorded there", f.beside)
+	}
 	for i := range of.Beside.Misses {
-		if r := &of.Beside.Misses[i]; judging.Half(r.Half) != want[of.Half] {
-			return of, fmt.Errorf("--beside %s: %s is of the %s half: beside headlines of --half %s stand those of the %s half", f.beside, r.Program, r.Half, of.Half, want[of.Half])
+		if r := &of.Beside.Misses[i]; judging.Half(r.Half) != want {
+			return of, fmt.Errorf("--beside %s: %s is of the %s half: beside headlines of --half %s stand those of the %s half", f.beside, r.Program, r.Half, of.Half, want)
 		}
 	}
 	return of, nil

@@ -41,7 +41,7 @@ size as an argument is run at up to 16 more sizes for each that is predicted, no
 than the profiled and together no longer; the rows' warnings say at which. Where memory
 grows in the steps of tables that double, it is profiled at halves of the size, too, and
 where the largest profile is not foretold well from the others, at sizes between them.
---trained-sizes-only switches both off.
+--trained-sizes-only switches all of that off.
 
 For a program that is compiled for one size, --point gives the executable of a size
 to be predicted. Only the start of it is run; from there on it is replayed. Without

@@ -81,10 +81,9 @@ type Corrector struct {
 	funnel atomic.Pointer[funnel] // of Prepare, while it is called
 	mu     sync.Mutex             // of what follows
 	known  map[string]*replayedPoint
-	others map[string][]*misses.Substitute // by point
-	found  bool
-	// everywhere are those of all points, once they are found.
-	everywhere []*misses.Substitute
+	others map[string]*misses.Substitutes // by point
+	// everywhere are those of all points; nil: not looked for.
+	everywhere *misses.Substitutes
 	tried      bool
 	outcome    *trial // nil: there can be none
 }

@@ -53,13 +53,13 @@ type rooting struct {
 
 	mu    sync.Mutex
 	tried bool
-	known []*misses.Substitute
+	known misses.Substitutes
 }
 
 var _ misses.Substituter = (*rooting)(nil)
 
 // Substitutes implements misses.Substituter.
-func (r *rooting) Substitutes(ctx context.Context, point subject.Point) ([]*misses.Substitute, error) {
+func (r *rooting) Substitutes(ctx context.Context, point subject.Point) (*misses.Substitutes, error) {
 	if len(point) != 1 {
 		return nil, nil
 	}
@@ -75,8 +75,8 @@ func (r *rooting) Substitutes(ctx context.Context, point subject.Point) ([]*miss
 			return nil, err
 		}
 		if r.tried = true; model != nil {
-			r.known = []*misses.Substitute{substituteOf(model, r.model, r.unable)}
+			r.known.Refit = refitOf(model, r.unable)
 		}
 	}
-	return r.known, nil
+	return &r.known, nil
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
+	"math/big"
+	"slices"
 
 	"presage/perf/misses"
 )
@@ -26,28 +27,43 @@ const (
 // the runs foretell each other, or there is no such model.
 func (c *Corrector) denser(ctx context.Context) (*misses.Substitute, error) {
 	w := c.program.sweep
-	if c.opt.TrainedSizesOnly || w.apart || w.runs[0].Recorded.SampleOneIn > 1 || len(w.sizes) >= mostSizes {
+	list := between(w.sizes)
+	if !c.mayProfile() || len(w.sizes) >= mostSizes || len(list) == 0 {
 		return nil, nil
 	}
 	off, err := c.model.ForetellError(ctx, 1)
-	list := between(w.sizes)
-	if err != nil || !(off >= unsettled) || len(list) == 0 {
+	if err != nil || off < unsettled || math.IsInf(off, 1) {
 		return nil, err
 	}
-	model, err := c.program.fittedTo(ctx, c.model, list, c.report, c.model.Runs().And)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, nil // such as a size at which the program fails: the model stays
+	model, err := c.fitted(ctx, list, c.model.Runs().And)
+	if err != nil || model == nil {
+		return nil, err
+	}
+	further, all := furtherSizes(model, w.name, w.sizes) // a run of its own may have been left out
+	if !all || len(further) == 0 {
+		return nil, nil
 	}
 	// The largest run, from as far away.
-	left, err := model.ForetellError(ctx, 1+above(list, w.sizes[len(w.sizes)-2]))
-	if err != nil || !(left <= off) {
+	left, err := model.ForetellError(ctx, 1+above(further, w.sizes[len(w.sizes)-2]))
+	if err != nil || !(left <= off) || math.IsInf(left, 1) {
 		return nil, err
 	}
-	text := strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ", ")
-	return &misses.Substitute{Model: model, Corrector: c.in(model, 0), More: true, Warning: fmt.Sprintf("misses of the largest run, foretold from smaller ones, are off by %.0f%%, and by %.0f%% with those at %s = %s, of which models are, too", 100*math.Expm1(off), 100*math.Expm1(left), w.name, text)}, nil
+	return &misses.Substitute{Model: model, Corrector: c.in(model, c.program.run), More: true, Warning: fmt.Sprintf("misses of the largest run, foretold from smaller ones, are off by %.0f%%, and by %.0f%% with those at %s = %s, of which models are, too", 100*math.Expm1(off), 100*math.Expm1(left), w.name, listed(further))}, nil
+}
+
+// furtherSizes returns the sizes of a model beside some, and whether it has all of these.
+func furtherSizes(model *misses.Model, name string, sizes []int64) (further []int64, all bool) {
+	own := 0
+	for _, p := range model.Points {
+		switch n := int64(p[name]); {
+		case slices.Contains(sizes, n):
+			own++
+		default:
+			further = append(further, n)
+		}
+	}
+	slices.Sort(further)
+	return further, own == len(sizes)
 }
 
 // above returns how many of some sizes are above n.
@@ -65,10 +81,11 @@ func above(sizes []int64, n int64) int {
 // of what all of them are multiples of. Of sizes that are small multiples of a number, such
 // as 2, 3, 4 and 6 times 512, others may not be what the program is for.
 func between(sizes []int64) []int64 {
-	unit := int64(0)
+	common := new(big.Int)
 	for _, n := range sizes {
-		unit = gcd(unit, n)
+		common.GCD(nil, nil, common, big.NewInt(n))
 	}
+	unit := common.Int64()
 	if len(sizes) == 0 || unit*leastMultiple > sizes[0] {
 		return nil
 	}
@@ -81,11 +98,4 @@ func between(sizes []int64) []int64 {
 		}
 	}
 	return list
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

@@ -42,11 +42,15 @@ func (m *moreSizes) said(name string) string {
 	if len(m.Sizes) == 0 {
 		return ""
 	}
-	list := strings.Trim(fmt.Sprint(m.Sizes), "[]")
 	if !m.Helped {
-		return fmt.Sprintf("loops were learned at %d more sizes (%s = %s), which made no more of the program certain", len(m.Sizes), name, strings.ReplaceAll(list, " ", ", "))
+		return fmt.Sprintf("loops were learned at %d more sizes (%s = %s), which made no more of the program certain", len(m.Sizes), name, listed(m.Sizes))
 	}
-	return fmt.Sprintf("loops were learned at %d more sizes: %s = %s", len(m.Sizes), name, strings.ReplaceAll(list, " ", ", "))
+	return fmt.Sprintf("loops were learned at %d more sizes: %s = %s", len(m.Sizes), name, listed(m.Sizes))
+}
+
+// listed returns sizes as texts have them.
+func listed(sizes []int64) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(sizes), "[]"), " ", ", ")
 }
 
 // grown returns what is replayed at size n once the program has been run at more sizes,

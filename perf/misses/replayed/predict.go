@@ -18,7 +18,7 @@ const rowsKind = "predictions"
 
 // rowsVersion is part of the key of stored predictions: raise it when the same models,
 // replays and simulations are made other rows of.
-const rowsVersion = 27
+const rowsVersion = 28
 
 // Predict is misses.Predict with the corrector of Correctors, unless the options have one
 // or choose the papers' formula. It keeps the rows of each point in the store of the
@@ -208,6 +208,11 @@ func (c *Corrector) lacking() bool {
 	defer c.mu.Unlock()
 	for _, r := range c.known {
 		if r.Why != "" && !r.Final || len(r.warnings) > 0 {
+			return true
+		}
+	}
+	for _, s := range c.others {
+		if s != nil && s.Lacking != "" {
 			return true
 		}
 	}

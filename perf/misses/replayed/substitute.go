@@ -2,8 +2,10 @@ package replayed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"presage/perf/misses"
 	"presage/perf/subject"
@@ -24,7 +26,7 @@ var _ misses.Substituter = (*Corrector)(nil)
 // Substitutes implements misses.Substituter: what is certified is replayed, and of the rest
 // there may be a model of runs at halves of the size, one of runs between those of the
 // profiles, too, or one with other functions.
-func (c *Corrector) Substitutes(ctx context.Context, point subject.Point) ([]*misses.Substitute, error) {
+func (c *Corrector) Substitutes(ctx context.Context, point subject.Point) (*misses.Substitutes, error) {
 	key := point.String()
 	c.mu.Lock()
 	known, ok := c.others[key]
@@ -39,13 +41,13 @@ func (c *Corrector) Substitutes(ctx context.Context, point subject.Point) ([]*mi
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.others == nil {
-		c.others = make(map[string][]*misses.Substitute)
+		c.others = make(map[string]*misses.Substitutes)
 	}
 	c.others[key] = s
 	return s, nil
 }
 
-func (c *Corrector) substitutes(ctx context.Context, point subject.Point) ([]*misses.Substitute, error) {
+func (c *Corrector) substitutes(ctx context.Context, point subject.Point) (*misses.Substitutes, error) {
 	w := c.program.sweep
 	n, ok := whole(point[w.name])
 	if !ok || c.of != nil || len(point) != 1 || n <= w.sizes[len(w.sizes)-1] {
@@ -58,55 +60,79 @@ func (c *Corrector) substitutes(ctx context.Context, point subject.Point) ([]*mi
 	if r.Why == "" && !r.Unknown && float64(r.All.Doubtful) < (1-knownShare)*float64(r.All.Accesses) {
 		return nil, nil
 	}
+	var out misses.Substitutes
 	halved, err := c.byHalves(ctx, n)
+	if err == nil && halved != nil {
+		out.OtherRuns = append(out.OtherRuns, halved)
+	}
+	if err = passing(err, &out); err != nil {
+		return nil, err
+	}
+	all, err := c.atAll(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rest, err := c.atAll(ctx)
-	if err != nil || halved == nil {
-		return rest, err
-	}
-	return append([]*misses.Substitute{halved}, rest...), nil
+	out.OtherRuns = append(out.OtherRuns, all.OtherRuns...)
+	out.Refit, out.Lacking = all.Refit, strings.Join(notEmpty(out.Lacking, all.Lacking), "; ")
+	return &out, nil
 }
 
-// atAll returns the models that are the same at all points: with roots of the size, and of
-// more runs.
-func (c *Corrector) atAll(ctx context.Context) ([]*misses.Substitute, error) {
+// passing returns err, unless it is a passingError, which is said in what is lacking then.
+func passing(err error, to *misses.Substitutes) error {
+	if why := new(passingError); errors.As(err, &why) {
+		to.Lacking = why.Error()
+		return nil
+	}
+	return err
+}
+
+// atAll returns the models that are the same at all points: of more runs, and with roots of
+// the size.
+func (c *Corrector) atAll(ctx context.Context) (*misses.Substitutes, error) {
 	c.mu.Lock()
-	known, all := c.found, c.everywhere
+	known := c.everywhere
 	c.mu.Unlock()
-	if known {
-		return all, nil
+	if known != nil {
+		return known, nil
 	}
+	out := new(misses.Substitutes)
 	denser, err := c.denser(ctx)
+	if err = passing(err, out); err != nil {
+		return nil, err
+	}
+	model := c.model
+	if denser != nil {
+		model, out.OtherRuns = denser.Model, []*misses.Substitute{denser}
+	}
+	refit, err := c.withRoots(ctx, model)
 	if err != nil {
 		return nil, err
 	}
-	model, by := c.model, c.program.run
 	if denser != nil {
-		model, by = denser.Model, 0
-	}
-	of, err := rooted(ctx, model, c.program.sweep.name)
-	if err != nil {
-		return nil, err
-	}
-	if of != nil {
-		all = append(all, substituteOf(of, model, c.in(of, by)))
-	}
-	if denser != nil {
-		all = append(all, denser)
+		denser.Refit = refit
+	} else {
+		out.Refit = refit
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.found, c.everywhere = true, all
-	return all, nil
+	c.everywhere = out
+	return out, nil
 }
 
-// substituteOf returns a model with roots to be taken where it foretells better than another
-// of the same runs.
-func substituteOf(model, of *misses.Model, by misses.Corrector) *misses.Substitute {
+// withRoots returns a model like another, with roots of the size; nil if there is none.
+func (c *Corrector) withRoots(ctx context.Context, model *misses.Model) (*misses.Substitute, error) {
+	refit, err := rooted(ctx, model, c.program.sweep.name)
+	if err != nil || refit == nil {
+		return nil, err
+	}
+	return refitOf(refit, c.in(refit, c.program.run)), nil
+}
+
+// refitOf returns a model with roots, to be taken where it foretells better than another of
+// the same runs.
+func refitOf(model *misses.Model, by misses.Corrector) *misses.Substitute {
 	return &misses.Substitute{
-		Model: model, Corrector: by, Of: of,
+		Model: model, Corrector: by,
 		Warning: fmt.Sprintf("modelled by the functions %s, which foretell the largest runs better than powers do", model.Options().Basis),
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"presage/perf/trace"
 )
 
-// TestProgramsVerify builds every program of the suite, and every fresh one, natively and for linux/riscv64, at a small
-// size, and runs it here and in the engine: a program ends with status 0 only if its
-// result is right, and with 2 if it is given no size.
+// TestProgramsVerify builds every program of the suite, and every fresh one, natively and for
+// linux/riscv64, at a small size, and runs it here and in the engine: a program ends with
+// status 0 only if its result is right, and with 2 if it is given no size.
 func TestProgramsVerify(t *testing.T) {
 	if testing.Short() {
 		t.Skip("what it builds and runs is without the race detector")

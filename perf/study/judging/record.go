@@ -138,7 +138,7 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		beside.Metric = "n³ from the largest training size"
 		all = append(all, beside.WithSample(valuesOf(class, func(o *outcome) float64 { return o.baseline })))
 		if opt.Beside != nil {
-			beside.Metric = besideName(opt.Half)
+			beside.Metric = fmt.Sprintf("the %s half", opt.Half.Beside())
 			class := opt.Beside.ofClass(s.Class)
 			all = append(all, beside.WithSample(valuesOf(class, func(o *outcome) float64 { return o.err })))
 		}
@@ -162,8 +162,8 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 }
 
 // intervalHeadlines returns the share of the intervals of a class that hold the truth, and
-// how wide they are; of programs written afterwards
-// also the share together with those beside them.
+// how wide they are; of programs written afterwards also the share together with those
+// beside them.
 func intervalHeadlines(base record.Headline, s *SummaryRow, class []outcome, opt *HeadlineOptions) []record.Headline {
 	inside := base
 	inside.Metric, inside.Goal = fmt.Sprintf("%s: share of the intervals of 90%%, calibrated on %s, that hold the truth", s.Class, calibratedOn(opt.Half)), ">=0.85; <=0.95"
@@ -177,14 +177,6 @@ func intervalHeadlines(base record.Headline, s *SummaryRow, class []outcome, opt
 	return all
 }
 
-// besideName names the programs that stand beside those of a half.
-func besideName(half Half) string {
-	if half.afterwards() {
-		return "the closed half"
-	}
-	return "the open half"
-}
-
 // calibratedOn names the programs that intervals are calibrated on, as far as those of a
 // half are among them.
 func calibratedOn(half Half) string {
@@ -194,7 +186,7 @@ func calibratedOn(half Half) string {
 	case Closed, Fresh, Second:
 		return "31 other programs"
 	}
-	return "31 programs"
+	return "31 programs, some of them here"
 }
 
 // ofHalf names the half that programs are of, after their number.

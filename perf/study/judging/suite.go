@@ -216,6 +216,17 @@ func (h Half) check() error {
 	return nil
 }
 
+// Beside returns the half that stands beside the results of h; empty: none does.
+func (h Half) Beside() Half {
+	switch {
+	case h == Closed:
+		return Open
+	case h.afterwards():
+		return Closed
+	}
+	return ""
+}
+
 // afterwards reports whether programs of h were written after what they are to judge.
 func (h Half) afterwards() bool { return h == Fresh || h == Second }
 

@@ -40,6 +40,10 @@ __attribute__((noinline)) static double nth(double *a, int n, int k)
 int main(int argc, char **argv)
 {
 	int n = atoi(argv[1]);
+#ifdef REFUSED
+	if (n == REFUSED)
+		return 1;
+#endif
 	seed = atoi(argv[2]);
 	double *a = malloc(sizeof *a * n), sum = 0;
 	for (int t = 0; t < 4; t++) {
