@@ -130,7 +130,7 @@ practice: ## predict and simulate the programs that intervals are calibrated on,
 # 49ccdf0f: what models have been told since, they know.
 fresh: ## predict and simulate the programs that were written last, and record it (an hour)
 	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/suite.yaml --half fresh --machine origin2000,itanium2,zen4 --record datasets/validation/fresh-again
-	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/second/suite.yaml --half second --machine origin2000,itanium2,zen4 --record datasets/validation/second --headlines datasets/headlines.csv --beside datasets/validation/suite-closed
+	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/second/suite.yaml --half second --machine origin2000,itanium2,zen4 --record datasets/validation/second --headlines datasets/headlines.csv --beside datasets/validation/suite-closed --together datasets/validation/suite-closed,datasets/validation/fresh-again
 	$(GO) run ./perf/cmd/presage headlines
 
 # Meshes of the training runs were drawn at random between 20 and 50 (Python's

@@ -144,7 +144,8 @@ func TestCoverageOfMadeUpPrograms(t *testing.T) {
 			}
 		}
 	}
-	if share := float64(inside) / float64(rows); share < least || share > most {
+	share := float64(inside) / float64(rows)
+	if t.Logf("intervals called 90%% hold %.1f%% of %d rows", 100*share, rows); share < least || share > most {
 		t.Errorf("intervals called 90%% hold %.0f%% of %d rows", 100*share, rows)
 	}
 }

@@ -119,7 +119,7 @@ func (k *stack) meet(s *affine.Shape, from, to int, turn uint64) {
 // was left is fresh again.
 func (k *stack) follow(weight uint64) {
 	last, fresh := k.table.last, k.fresh
-	few := len(fresh)
+	slots := len(fresh)
 	var touch uint32
 	lines := k.line.lines
 	for i := range fresh { // that of a block on the desk may lie beyond a short time line
@@ -140,7 +140,7 @@ func (k *stack) follow(weight uint64) {
 			k.first(x.entry, x.label)
 			continue
 		}
-		k.counts.addMany(x.label, x.held+x.left-put+k.taker.takeOf(few, s), weight)
+		k.counts.addMany(x.label, x.held+x.left-put+k.taker.takeOf(slots, s), weight)
 	}
 	k.pushAll(k.left[put:])
 	k.fresh, k.left = k.fresh[:0], k.left[:0]

@@ -68,8 +68,12 @@ func TestTimeline(t *testing.T) {
 	for range 40 { // slots side by side, and far apart
 		taker.on(&line)
 		at := [3]int{rng.IntN(len(all) - 1000), rng.IntN(len(all) - 1000), len(all) - 1000}
+		slots := 1 + rng.IntN(2*takerFew) // of some of them each is taken by itself
 		for i := range 900 {
-			takeBy(taker.take, all[at[i%3]+i])
+			takeBy(func(s uint32) uint32 { return taker.takeOf(slots, s) }, all[at[i%3]+i])
+			if i%slots == 0 {
+				slots = 1 + rng.IntN(2*takerFew)
+			}
 			if i%50 == 0 {
 				takeBy(taker.take, all[rng.IntN(len(all))])
 			}

@@ -18,6 +18,7 @@ import (
 // judgeFlags are the flags of presage judge beside those of the study itself.
 type judgeFlags struct {
 	half, table, dir, record, headlines, from, beside string
+	together                                          []string
 	programs, machines                                []string
 	run                                               runFlags
 	on                                                campaignFlags
@@ -92,6 +93,7 @@ were improved, and second ones after those had been looked at.`,
 	f.StringVar(&flags.from, "from", "", "name prefix of files that --record wrote, to read in place of judging; --half, --native and --pages say what they are of")
 	f.StringVar(&flags.headlines, "headlines", "", "file of headlines to update, such as datasets/headlines.csv")
 	f.StringVar(&flags.beside, "beside", "", "name prefix of recorded rows to stand beside headlines: of the open half beside the closed one's, of the closed half beside those of fresh and second programs")
+	f.StringSliceVar(&flags.together, "together", nil, "name prefixes of recorded rows of other programs that intervals are not calibrated on, for a headline on the intervals of all of them")
 	f.StringVar(&flags.dir, "store", "", "folder that keeps executables, profiles and simulations (default the user's)")
 	f.BoolVarP(&flags.run.quiet, "quiet", "q", false, "no progress on standard error")
 	flags.on.register(cmd)
@@ -178,19 +180,16 @@ func (f *judgeFlags) reportRecorded(stdout, stderr io.Writer, args []string, opt
 // headlineOptions says what the findings are of, and reads those that stand beside them.
 func (f *judgeFlags) headlineOptions(opt *judging.Options, command string) (judging.HeadlineOptions, error) {
 	of := judging.HeadlineOptions{Half: judging.Half(f.half), Native: opt.Native, PageBytes: opt.PageBytes, Command: command}
-	if f.beside == "" {
-		return of, nil
+	if err := f.readTogether(&of); err != nil || f.beside == "" {
+		return of, err
 	}
 	want := of.Half.Beside()
 	if want == "" || f.headlines == "" {
 		return of, errors.New("--beside is for headlines of the closed half and of programs written afterwards: give --half closed, fresh or second, and --headlines")
 	}
 	var err error
-	if of.Beside, err = judging.Load(f.beside); err != nil {
+	if of.Beside, err = loadMisses("--beside", f.beside); err != nil {
 		return of, err
-	}
-	if len(of.Beside.Misses) == 0 {
-		return of, fmt.Errorf("--beside %s: no misses are recorded there", f.beside)
 	}
 	for i := range of.Beside.Misses {
 		if r := &of.Beside.Misses[i]; judging.Half(r.Half) != want {
@@ -198,6 +197,38 @@ func (f *judgeFlags) headlineOptions(opt *judging.Options, command string) (judg
 		}
 	}
 	return of, nil
+}
+
+// readTogether reads findings of other programs that intervals are not calibrated on.
+func (f *judgeFlags) readTogether(of *judging.HeadlineOptions) error {
+	if len(f.together) > 0 && (of.Half.Beside() == "" || f.headlines == "") {
+		return errors.New("--together is for headlines of programs that intervals are not calibrated on: give --half closed, fresh or second, and --headlines")
+	}
+	for _, prefix := range f.together {
+		found, err := loadMisses("--together", prefix)
+		if err != nil {
+			return err
+		}
+		for i := range found.Misses {
+			if r := &found.Misses[i]; judging.Half(r.Half).Beside() == "" || judging.Half(r.Half) == of.Half {
+				return fmt.Errorf("--together %s: %s is of the %s half: want programs of other halves than --half %s that intervals are not calibrated on", prefix, r.Program, r.Half, of.Half)
+			}
+		}
+		of.Together = append(of.Together, found)
+	}
+	return nil
+}
+
+// loadMisses reads recorded findings that have misses.
+func loadMisses(flag, prefix string) (*judging.Findings, error) {
+	found, err := judging.Load(prefix)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", flag, prefix, err)
+	}
+	if len(found.Misses) == 0 {
+		return nil, fmt.Errorf("%s %s: no misses are recorded there", flag, prefix)
+	}
+	return found, nil
 }
 
 // report records and prints the findings. It returns an error if a program failed.

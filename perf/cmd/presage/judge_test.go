@@ -95,6 +95,8 @@ func TestJudge(t *testing.T) {
 		"nothing to judge":    {"judge"},
 		"--beside":            with("--beside", kept),
 		"is of the open half": {"judge", "--from", kept, "--half", "fresh", "--headlines", headlines, "--beside", kept},
+		"--together is for":   with("--together", kept),
+		"want programs of":    {"judge", "--from", kept, "--half", "fresh", "--headlines", headlines, "--together", kept},
 		"give no suite":       {"judge", suite, "--from", kept},
 		"none-misses.csv":     {"judge", "--from", filepath.Join(dir, "none")},
 		"--format":            with("--format", "xml"),

@@ -55,10 +55,15 @@ func (o *outcome) reached() float64 {
 // Two-Layer Hierarchical Models", arXiv:1809.07441; rows are pooled, as programs have
 // about as many each).
 func factor(of []outcome) float64 {
+	level := predict.DefaultLevel * (1 + 1/float64(len(programsOf(of))))
+	return quantile(magnitudes(of, (*outcome).reached), math.Min(1, level))
+}
+
+// programsOf returns the programs that outcomes are of.
+func programsOf(of []outcome) map[string]bool {
 	programs := make(map[string]bool)
 	for i := range of {
 		programs[of[i].program] = true
 	}
-	level := predict.DefaultLevel * (1 + 1/float64(len(programs)))
-	return quantile(magnitudes(of, (*outcome).reached), math.Min(1, level))
+	return programs
 }

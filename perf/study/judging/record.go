@@ -110,6 +110,9 @@ type HeadlineOptions struct {
 	// predictions do on programs that could be looked at while they were improved. Beside
 	// those of programs written afterwards they are of the closed half. nil: none.
 	Beside *Findings
+	// Together are findings of other programs that intervals are not calibrated on, to tell
+	// how many of all their intervals hold the truth.
+	Together []*Findings
 }
 
 // Headlines returns the results that predictions are judged by, of each class: the
@@ -163,7 +166,7 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 
 // intervalHeadlines returns the share of the intervals of a class that hold the truth, and
 // how wide they are; of programs written afterwards also the share together with those
-// beside them.
+// beside them, and with all that they may be told together with.
 func intervalHeadlines(base record.Headline, s *SummaryRow, class []outcome, opt *HeadlineOptions) []record.Headline {
 	inside := base
 	inside.Metric, inside.Goal = fmt.Sprintf("%s: share of the intervals of 90%%, calibrated on %s, that hold the truth", s.Class, calibratedOn(opt.Half)), ">=0.85; <=0.95"
@@ -171,8 +174,17 @@ func intervalHeadlines(base record.Headline, s *SummaryRow, class []outcome, opt
 	width.Metric, width.Beside = "their half widths, relative to the predictions", inside.Metric
 	all := []record.Headline{inside.Single(s.Intervals), width.WithSample(magnitudes(class, (*outcome).halfWidth))}
 	if opt.Half.afterwards() && opt.Beside != nil {
-		inside.Metric += ", of these and the closed half's together"
-		all = append(all, inside.Single(held(slices.Concat(class, opt.Beside.ofClass(s.Class)))))
+		beside := inside
+		beside.Metric += ", of these and the closed half's together"
+		all = append(all, beside.Single(held(slices.Concat(class, opt.Beside.ofClass(s.Class)))))
+	}
+	if len(opt.Together) > 0 {
+		every := slices.Clone(class)
+		for _, f := range opt.Together {
+			every = append(every, f.ofClass(s.Class)...)
+		}
+		inside.Metric += fmt.Sprintf(", of all %d programs that none is calibrated on", len(programsOf(every)))
+		all = append(all, inside.Single(held(every)))
 	}
 	return all
 }

@@ -41,6 +41,15 @@ func findings() *Findings {
 	return f
 }
 
+// renamed returns findings of a program of some name.
+func renamed(name string) *Findings {
+	f := findings()
+	for i := range f.Misses {
+		f.Misses[i].Program = name
+	}
+	return f
+}
+
 func TestSummary(t *testing.T) {
 	rows := findings().Summary()
 	if len(rows) != 3 || rows[0].Class != ClassManyWays || rows[1].Class != ClassTLB || rows[2].Class != ClassCycles {
@@ -143,18 +152,21 @@ func TestHeadlines(t *testing.T) {
 		}
 	}
 	// Of fresh programs it asks once.
-	fresh := findings().Headlines(HeadlineOptions{Half: Fresh, Command: "presage judge", Beside: findings()})
-	together := 0
+	fresh := findings().Headlines(HeadlineOptions{Half: Fresh, Command: "presage judge", Beside: findings(), Together: []*Findings{renamed("x"), renamed("y")}})
+	together, every := 0, 0
 	for _, h := range fresh {
 		if strings.HasSuffix(h.Metric, "of these and the closed half's together") {
 			together++
+		}
+		if strings.HasSuffix(h.Metric, "of all 3 programs that none is calibrated on") {
+			every++
 		}
 		if asked := strings.HasPrefix(h.Metric, "misses of ") && strings.Contains(h.Metric, ClassManyWays); (h.Question != "") != asked || h.Study != "judging suite, fresh programs" {
 			t.Errorf("fresh: %+v", h)
 		}
 	}
-	if together == 0 || !slices.ContainsFunc(fresh, func(h record.Headline) bool { return h.Metric == "the closed half" }) {
-		t.Errorf("fresh: %d shares of intervals together with the closed half, %+v", together, fresh)
+	if together == 0 || every != together || !slices.ContainsFunc(fresh, func(h record.Headline) bool { return h.Metric == "the closed half" }) {
+		t.Errorf("fresh: %d shares of intervals together with the closed half, %d with all, %+v", together, every, fresh)
 	}
 	if h := metrics["n³ from the largest training size"+cycles]; h.Value != 0.5 || h.Beside != cycles {
 		t.Errorf("cycles' baseline: %+v", h)
