@@ -142,8 +142,8 @@ fresh: ## predict and simulate the programs that were written last, and record i
 STUDY_SIZES = --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48,50,56,59 --large n=64,74,77,80,100,120,128 --curve n=12:200:4 --time-at n=20,32,48,56
 STUDY = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --method binomial --pages 16384 $(STUDY_SIZES)
 RECIPE = $(GO) run ./perf/cmd/presage study -q --recipe --machine origin2000,itanium2 --train n=20,23,26,31,36,39,45 --at n=46,48,50,56,59 --large n=64,74,77,80,100,120,128
-# Times of routines and loops by themselves; the lines above record them, too.
-SCOPE_TIMES = $(GO) run ./perf/cmd/presage study -q --scope-times --machine origin2000,itanium2 --method binomial --train n=20,23,26,31,36,39,45 --time-at n=20,32,48,56
+# Times by themselves, of programs, routines and loops; the lines above record them, too.
+SCOPE_TIMES = $(GO) run ./perf/cmd/presage study -q --scope-times --machine origin2000,itanium2 --method binomial --train n=20,23,26,31,36,39,45 --curve n=12:200:4 --time-at n=20,32,48,56
 SAMPLED = $(GO) run ./perf/cmd/presage study -q --machine origin2000,itanium2 --method binomial --train n=20,23,26,31,36,39,45
 SMALL = $(GO) run ./perf/cmd/presage study -q --machine origin2000 --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=12,16,20,24,28,32,40,46,48 --curve n=12:64:4
 # The default method beside the formula, with the programs' own addresses: even meshes alone,
@@ -173,6 +173,7 @@ study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and rec
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(STUDY) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
 	$(STUDY) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-c
+	$(STUDY) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-fortran
 	$(RECIPE) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
 	$(RECIPE) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
@@ -185,6 +186,7 @@ study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and rec
 	$(GO) run ./perf/cmd/presage study -q ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --machine origin2000,$(ORIGIN_8WAY) --method binomial --pages 16384 --train n=20,23,26,31,36,39,45 --at n=32:56:2 --curve n=32:56:1 --record datasets/sweep3d_nas/sweep3d-ways
 	$(LARGEST) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sweep3d-largest.csv
 	$(LARGEST) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --sweep n=45 --record datasets/sweep3d_nas/sweep3d-c-largest.csv
+	$(LARGEST) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-fortran-largest.csv
 	$(LARGEST) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-largest.csv
 	$(LARGEST) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --sweep n=45 --record datasets/sweep3d_nas/lu-hp-largest.csv
 	$(LARGEST) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 2.3 -quiet" --sweep n=45 --record datasets/sweep3d_nas/bt-2.3-largest.csv
@@ -202,7 +204,7 @@ study: $(BUILT) ## predict and simulate Sweep3D and NAS's BT, SP and LU, and rec
 	$(REPLAYED) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --method binomial --record datasets/sweep3d_nas/sweep3d-c-formula.csv
 	$(REPLAYED) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --method binomial --record datasets/sweep3d_nas/lu-fortran-formula.csv
 
-study-times: ## predict and simulate the time of routines and loops of the study's programs alone, and record it (an hour or two)
+study-times: $(BUILT) ## predict and simulate the time of the study's programs, their routines and loops alone, and record it (an hour or two)
 	$(SCOPE_TIMES) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d
 	$(SCOPE_TIMES) ./datasets/programs/lu --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu
 	$(SCOPE_TIMES) ./datasets/programs/lu --args "-n {n} -iterations 2 -order hyperplane -quiet" --record datasets/sweep3d_nas/lu-hp
@@ -210,6 +212,8 @@ study-times: ## predict and simulate the time of routines and loops of the study
 	$(SCOPE_TIMES) ./datasets/programs/bt --args "-n {n} -iterations 1 -structure 3.0 -quiet" --record datasets/sweep3d_nas/bt-3.0
 	$(SCOPE_TIMES) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 2.3 -quiet" --record datasets/sweep3d_nas/sp-2.3
 	$(SCOPE_TIMES) ./datasets/programs/sp --args "-n {n} -iterations 2 -structure 3.0 -quiet" --record datasets/sweep3d_nas/sp-3.0
+	$(SCOPE_TIMES) build/study/sweep3d-c --args "-n {n} -iterations 1 -quiet" --record datasets/sweep3d_nas/sweep3d-c
+	$(SCOPE_TIMES) build/study/lu-fortran --args "-n {n} -iterations 2 -quiet" --record datasets/sweep3d_nas/lu-fortran
 
 sampled: ## simulate intervals of runs of Sweep3D, LU, BT and SP too long to be simulated as a whole, and record them beside predictions (half an hour of a core; goes on where it was interrupted)
 	$(SAMPLED) ./datasets/programs/sweep3d --args "-n {n} -iterations 1 -quiet" --sample-at n=48,56,80,100,120,160,200 --record datasets/sweep3d_nas/sweep3d

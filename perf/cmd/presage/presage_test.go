@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -403,11 +405,18 @@ func TestStudy(t *testing.T) {
 	if _, _, err := presage(t, "study", program, "--machine", "origin2000", "--record", prefix, "--train", "n=6:9:1", "--at", "n=12"); err == nil || !strings.Contains(err.Error(), "--curve") {
 		t.Errorf("no curve: %v", err)
 	}
-	all, _ := recorded(t, prefix+"-scopetimes.csv")
-	must(t, "study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix+"-alone", "--scope-times", "--train", "n=6:9:1", "--time-at", "n=8")
-	alone, rec := recorded(t, prefix+"-alone-scopetimes.csv")
-	if frame.String(alone) != frame.String(all) || !strings.Contains(rec.Command, "--scope-times") {
-		t.Errorf("%q made\n%s\nthe whole study\n%s", rec.Command, frame.String(alone), frame.String(all))
+	timesAlone := []string{"study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix + "-alone", "--scope-times", "--train", "n=6:9:1", "--time-at", "n=8"}
+	must(t, timesAlone...)
+	if _, err := os.Stat(prefix + "-alone-times.csv"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("times of a program without a curve: %v", err)
+	}
+	must(t, append(timesAlone, "--curve", "n=8,10")...)
+	for _, table := range []string{"times", "scopetimes"} {
+		all, _ := recorded(t, prefix+"-"+table+".csv")
+		alone, rec := recorded(t, prefix+"-alone-"+table+".csv")
+		if frame.String(alone) != frame.String(all) || !strings.Contains(rec.Command, "--scope-times") {
+			t.Errorf("%q made\n%s\nthe whole study\n%s", rec.Command, frame.String(alone), frame.String(all))
+		}
 	}
 	for want, args := range map[string][]string{"--time-at": {"--scope-times"}, "choose one": {"--scope-times", "--recipe"}} {
 		args = append([]string{"study", program, "--machine", "origin2000", "--record", prefix, "--train", "n=6:9:1"}, args...)
@@ -426,7 +435,8 @@ func TestStudy(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"--intervals does not go": append([]string{"--intervals", "5"}, sizes...),
-		"--curve does not go":     {"--scope-times", "--train", "n=6:9:1", "--time-at", "n=8", "--curve", "n=8"},
+		"--at does not go":        {"--scope-times", "--train", "n=6:9:1", "--time-at", "n=8", "--at", "n=12"},
+		"not on the curve":        {"--scope-times", "--train", "n=6:9:1", "--time-at", "n=8", "--curve", "n=10"},
 		"two or more":             {"--sample-at", "n=16", "--intervals", "1", "--train", "n=6:9:1"},
 	} {
 		args = append([]string{"study", program, "--args", "-n {n} -iterations 1", "--machine", "origin2000", "-q", "--record", prefix}, args...)

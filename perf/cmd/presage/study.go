@@ -31,8 +31,9 @@ tables, PREFIX-misses.csv, PREFIX-curves.csv, PREFIX-times.csv and, of the times
 routines and loops, PREFIX-scopetimes.csv, and this command, the date and checksums to
 recordings.csv beside them.
 
-With --scope-times it writes the last of these alone, from --train and --time-at: caches
-are not simulated by themselves, which takes most of the time of a study.
+With --scope-times it writes the last of these alone, from --train and --time-at, and with
+--curve the table of times, too: caches are not simulated by themselves, which takes most of
+the time of a study.
 
 With --sample-at it predicts time at those sizes and simulates intervals of the runs
 in place of all of them, --intervals at places spread over each, and writes
@@ -62,7 +63,7 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 				return err
 			}
 			if only.scopeTimes {
-				if err := neither(cmd, "--scope-times", "at", "large", "curve", "pages"); err != nil {
+				if err := neither(cmd, "--scope-times", "at", "large", "pages"); err != nil {
 					return err
 				}
 			}
@@ -97,7 +98,7 @@ Simulations are kept in the store: an interrupted study resumes where it stopped
 	f.IntVar(&s.Sampling.Intervals, "intervals", timing.DefaultIntervals, "with --sample-at: how many intervals of each run; 0: the default")
 	f.Uint64Var(&s.Sampling.History, "history", timing.DefaultHistory, "with --sample-at: "+historyText)
 	f.BoolVar(&only.recipe, "recipe", false, "predict misses by the papers' own recipe instead")
-	f.BoolVar(&only.scopeTimes, "scope-times", false, "predict and simulate the time of routines and loops alone")
+	f.BoolVar(&only.scopeTimes, "scope-times", false, "predict and simulate time alone, of routines and loops, and with --curve of the program")
 	f.StringVar(&flags.record, "record", "", "name prefix of the files to write")
 	_ = cmd.MarkFlagRequired("record")
 	return cmd
@@ -140,11 +141,11 @@ func (only onlyFlags) record(ctx context.Context, s growth.Options, prog *perf.P
 		}
 		return growth.RecordRecipe(prog, rows, prefix, command)
 	}
-	rows, err := s.ScopeTimes(ctx, prog)
+	found, err := s.OnlyTimes(ctx, prog)
 	if err != nil {
 		return err
 	}
-	return growth.RecordScopeTimes(prog, rows, prefix, command)
+	return found.Record(prefix, command)
 }
 
 // studied opens the program of a study, and sets the study's options that the flags have.

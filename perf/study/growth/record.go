@@ -12,7 +12,8 @@ import (
 
 // Record writes tables, prefix-misses.csv, prefix-curves.csv, prefix-times.csv and, if
 // time was simulated, prefix-scopetimes.csv, and lists them with the command that made them in
-// recordings.csv beside them.
+// recordings.csv beside them. Of Options.OnlyTimes it writes the last two, or without
+// times of a curve the last alone.
 //
 //   - misses: Findings.Misses
 //   - curves: OnMachine.Misses of one machine after the other
@@ -21,15 +22,12 @@ import (
 //     where nothing was simulated
 //   - scopetimes: OnMachine.Scopes likewise
 func (f *Findings) Record(prefix, command string) error {
-	times, err := f.times()
+	tables, err := f.tables()
 	if err != nil {
 		return err
 	}
 	from := source(f.Program, command)
-	for _, t := range []struct {
-		name  string
-		table frame.Table
-	}{{"misses", frame.Of(f.Misses)}, {"curves", f.curves()}, {"times", times}} {
+	for _, t := range tables {
 		var text bytes.Buffer
 		if err := frame.WriteCSV(&text, t.table); err != nil {
 			return fmt.Errorf("perf: record: %w", err)
@@ -45,7 +43,24 @@ func (f *Findings) Record(prefix, command string) error {
 	if len(scopes) == 0 {
 		return nil
 	}
-	return RecordScopeTimes(f.Program, scopes, prefix, command)
+	return record.Write(prefix+"-scopetimes.csv", scopes, from)
+}
+
+type namedTable struct {
+	name  string
+	table frame.Table
+}
+
+// tables are those of whole programs that there are: misses, curves and times.
+func (f *Findings) tables() (all []namedTable, err error) {
+	if len(f.Misses) > 0 {
+		all = append(all, namedTable{"misses", frame.Of(f.Misses)}, namedTable{"curves", f.curves()})
+	}
+	if len(f.On) == 0 || len(f.On[0].Times) == 0 {
+		return all, nil
+	}
+	times, err := f.times()
+	return append(all, namedTable{"times", times}), err
 }
 
 // source says where a program's tables come from.

@@ -7,7 +7,6 @@ import (
 
 	"presage/perf/machine"
 	"presage/perf/misses"
-	"presage/perf/study/record"
 	"presage/perf/subject"
 	"presage/perf/timing"
 )
@@ -55,11 +54,17 @@ type ScopeTime struct {
 	SimWarning  string  `frame:"sim_time_warning"`
 }
 
-// ScopeTimes predicts and simulates the time of a program, its routines and its loops
-// at opt.Times. Of the other sizes only opt.Train are used.
-func (opt Options) ScopeTimes(ctx context.Context, prog *subject.Program) ([]ScopeTime, error) {
+// OnlyTimes is Run without misses, for which caches are simulated by themselves: of what
+// it finds, OnMachine.Simulated and Scopes are there, and with opt.Curve Times and Fixed.
+// opt.Judge and opt.Large are not used.
+func (opt Options) OnlyTimes(ctx context.Context, prog *subject.Program) (*Findings, error) {
 	if len(opt.Machines) == 0 || len(opt.Train) == 0 || len(opt.Times) == 0 {
-		return nil, errors.New("perf: study: times of routines and loops need a machine, training sizes and sizes at which time is simulated")
+		return nil, errors.New("perf: study: times alone need a machine, training sizes and sizes at which time is simulated")
+	}
+	if len(opt.Curve) > 0 {
+		if err := opt.checkTimes(); err != nil {
+			return nil, err
+		}
 	}
 	for _, m := range opt.Machines {
 		if err := timing.CheckMachine(m); err != nil {
@@ -78,20 +83,15 @@ func (opt Options) ScopeTimes(ctx context.Context, prog *subject.Program) ([]Sco
 	if err != nil {
 		return nil, err
 	}
-	var rows []ScopeTime
+	f := &Findings{Program: prog}
 	for _, m := range opt.Machines {
-		fresh, err := opt.scopeTimes(ctx, m, prog, model, execution)
-		if err != nil {
+		var on OnMachine
+		if err := opt.times(ctx, &on, m, prog, model, execution); err != nil {
 			return nil, err
 		}
-		rows = append(rows, fresh...)
+		f.On = append(f.On, on)
 	}
-	return rows, nil
-}
-
-// RecordScopeTimes records rows of ScopeTimes in prefix-scopetimes.csv.
-func RecordScopeTimes(prog *subject.Program, rows []ScopeTime, prefix, command string) error {
-	return record.Write(prefix+"-scopetimes.csv", rows, source(prog, command))
+	return f, nil
 }
 
 // scopeTimes returns the rows of one machine.

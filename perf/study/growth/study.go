@@ -112,10 +112,8 @@ func (opt *Options) check() error {
 	if len(opt.Curve) == 0 {
 		return errors.New("perf: study: no sizes for the curves")
 	}
-	for _, p := range opt.Times {
-		if !slices.ContainsFunc(opt.Curve, func(q subject.Point) bool { return q.String() == p.String() }) {
-			return fmt.Errorf("perf: study: time is simulated at %v, which is not on the curve", p)
-		}
+	if err := opt.checkTimes(); err != nil {
+		return err
 	}
 	if err := opt.Check(); err != nil {
 		return err
@@ -128,26 +126,45 @@ func (opt *Options) check() error {
 	return nil
 }
 
+// checkTimes returns an error if time is simulated where it is not predicted.
+func (opt *Options) checkTimes() error {
+	for _, p := range opt.Times {
+		if !slices.ContainsFunc(opt.Curve, func(q subject.Point) bool { return q.String() == p.String() }) {
+			return fmt.Errorf("perf: study: time is simulated at %v, which is not on the curve", p)
+		}
+	}
+	return nil
+}
+
 // on predicts and simulates on one machine.
 func (opt *Options) on(ctx context.Context, m *machine.Machine, prog *subject.Program, model *misses.Model, execution *timing.ExecutionModel) (on OnMachine, err error) {
 	if on.Misses, err = misses.Predict(ctx, model, m, opt.Curve, misses.PredictOptions{Method: opt.Method, Coverage: -1}); err != nil {
 		return on, err
 	}
-	if err := opt.predictTimes(ctx, &on, m, model, execution, opt.Curve); err != nil {
-		return on, err
-	}
-	if len(opt.Times) == 0 {
-		return on, nil
-	}
-	if on.Simulated, err = timing.Simulate(ctx, prog, m, opt.Times, timing.SimulateOptions{RunOptions: opt.RunOptions}); err != nil {
-		return on, err
-	}
-	on.Scopes, err = opt.scopeTimes(ctx, m, prog, model, execution)
+	err = opt.times(ctx, &on, m, prog, model, execution)
 	return on, err
 }
 
-// predictTimes sets on.Times and on.Fixed.
+// times sets what is known of times on one machine.
+func (opt *Options) times(ctx context.Context, on *OnMachine, m *machine.Machine, prog *subject.Program, model *misses.Model, execution *timing.ExecutionModel) (err error) {
+	if err := opt.predictTimes(ctx, on, m, model, execution, opt.Curve); err != nil {
+		return err
+	}
+	if len(opt.Times) == 0 {
+		return nil
+	}
+	if on.Simulated, err = timing.Simulate(ctx, prog, m, opt.Times, timing.SimulateOptions{RunOptions: opt.RunOptions}); err != nil {
+		return err
+	}
+	on.Scopes, err = opt.scopeTimes(ctx, m, prog, model, execution)
+	return err
+}
+
+// predictTimes sets on.Times and on.Fixed, if there are points.
 func (opt *Options) predictTimes(ctx context.Context, on *OnMachine, m *machine.Machine, model *misses.Model, execution *timing.ExecutionModel, points []subject.Point) (err error) {
+	if len(points) == 0 {
+		return nil
+	}
 	if on.Times, err = timing.Predict(ctx, model, execution, m, points, timing.PredictOptions{Method: opt.Method}); err != nil {
 		return err
 	}

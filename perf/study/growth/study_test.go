@@ -2,8 +2,10 @@ package growth
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,16 +103,24 @@ func TestStudyIsTheChain(t *testing.T) {
 			t.Errorf("row %d: %g cycles with fixed shares, want %g", i, fixed, want)
 		}
 	}
-	scopes := s
-	scopes.Judge, scopes.Large, scopes.Curve = nil, nil, nil
-	scoped, err := scopes.ScopeTimes(t.Context(), perftest.Program(t))
+	checkScopeTimes(t, slices.Concat(found.On[0].Scopes, found.On[1].Scopes), table("times"))
+	whole := map[string]string{"times": frame.String(table("times")), "scopetimes": frame.String(table("scopetimes"))}
+	timed, err := s.OnlyTimes(t.Context(), perftest.Program(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := frame.String(table("scopetimes")), frame.String(frame.Of(scoped)); a != b {
-		t.Errorf("recorded times of scopes\n%s\nby themselves\n%s", a, b)
+	prefix = filepath.Join(t.TempDir(), "alone")
+	if err := timed.Record(prefix, "make study-times"); err != nil {
+		t.Fatal(err)
 	}
-	checkScopeTimes(t, scoped, table("times"))
+	for name, want := range whole {
+		if got := frame.String(table(name)); got != want {
+			t.Errorf("recorded %s\n%s\nby themselves\n%s", name, want, got)
+		}
+	}
+	if files, err := filepath.Glob(prefix + "-*.csv"); err != nil || len(files) != 2 {
+		t.Errorf("of times alone there are %v, %v", files, err)
+	}
 	bare := *m
 	bare.Core = machine.Core{}
 	s.Machines, s.Train = []*machine.Machine{&bare}, subject.Sweep("n", 21, 22, 23, 24)
@@ -119,8 +129,10 @@ func TestStudyIsTheChain(t *testing.T) {
 		t.Errorf("a machine without a core: %v", err)
 	}
 	s.Progress, s.Times = nil, subject.Sweep("n", 11)
-	if _, err := s.Run(t.Context(), perftest.Program(t)); err == nil || !strings.Contains(err.Error(), "not on the curve") {
-		t.Errorf("time at a size that is not on the curve: %v", err)
+	for name, run := range map[string]func(context.Context, *subject.Program) (*Findings, error){"all": s.Run, "times": s.OnlyTimes} {
+		if _, err := run(t.Context(), perftest.Program(t)); err == nil || !strings.Contains(err.Error(), "not on the curve") {
+			t.Errorf("%s, time at a size that is not on the curve: %v", name, err)
+		}
 	}
 }
 
