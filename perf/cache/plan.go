@@ -76,9 +76,10 @@ func (c *chain) makeSteps(want *loopPlan, s *affine.Shape, phase int) {
 	}
 }
 
-// measure sets the distances of the clusters of close from the first of them. It returns
-// false if these do not tell what shares sets: because the clusters step differently, or
-// by a multiple of a block, so that the shape does not tell where in its block each is.
+// measure sets the distances of the clusters of close from the first of them: of their
+// first addresses, or of their first blocks if they step by whole blocks, as the shape does
+// not tell where in its block each is then. It returns false if these do not tell what
+// shares sets, because the clusters step differently.
 func (c *chain) measure(apart *[apartMost]uint32) bool {
 	clusters := c.shapes.Clusters()
 	l := &c.levels[c.walkers[0].level]
@@ -94,13 +95,22 @@ func (c *chain) measure(apart *[apartMost]uint32) bool {
 		if first == nil {
 			first = x
 		}
-		if x.Step != first.Step || x.Step&(1<<l.shift-1) == 0 {
+		if x.Step != first.Step {
 			*apart = [apartMost]uint32{}
 			return false
 		}
-		apart[i] = uint32((x.Lo - first.Lo) & (l.sets<<l.shift - 1))
+		by := x.Lo - first.Lo
+		if x.Step&(1<<l.shift-1) == 0 {
+			by = (c.leader(x) - c.leader(first)) << l.shift
+		}
+		apart[i] = uint32(by & (l.sets<<l.shift - 1))
 	}
 	return true
+}
+
+// leader returns the first block of the first stream of a cluster.
+func (c *chain) leader(x *affine.Cluster) uint64 {
+	return c.streams[bits.TrailingZeros64(x.Streams)].Block(0)
 }
 
 // idle reports whether an iteration asks for nothing.

@@ -33,14 +33,12 @@ func TestOrdersOfSharedSets(t *testing.T) {
 			}
 			sims[i] = s
 		}
-		steps := []int64{rng.Int64N(40)*4 - 80, 8}
-		if rng.IntN(2) == 0 {
-			steps = steps[1:]
-		}
+		steps := []int64{8, 64, rng.Int64N(40)*4 - 80}[rng.IntN(3):]
 		loop := trace.Loop{Count: 2 + rng.Uint32N(60)}
 		for i := range rapid.IntRange(2, 9).Draw(t, "streams") {
 			at := (1+uint64(rng.IntN(6)))<<20 + uint64(i)<<24 + sets*blockBytes*rng.Uint64N(4) + 4*rng.Uint64N(60)
-			loop.Strides = append(loop.Strides, trace.Stride{First: trace.Tag(trace.RefID(rng.IntN(len(plan.Refs))), 4) | trace.Access(at), Step: steps[rng.IntN(len(steps))]})
+			first := trace.Tag(trace.RefID(rng.IntN(len(plan.Refs))), []uint8{4, 4, 4, 64}[rng.IntN(4)]) | trace.Access(at)
+			loop.Strides = append(loop.Strides, trace.Stride{First: first, Step: steps[rng.IntN(len(steps))]})
 		}
 		settleTurns = rapid.SampledFrom([]int{4, 0}).Draw(t, "turns")
 		for range 6 {
