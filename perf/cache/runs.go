@@ -65,6 +65,9 @@ type loop struct {
 	queue, spare []transfer // see deliver
 	round        []asked    // see listRound
 	places       places
+	turns        []uint32 // see listTurns
+	sweeps       int      // likewise
+	stack        []tag    // see sweep
 
 	shape *affine.Shape // nil: none
 	phase int           // of the first iteration
@@ -105,13 +108,16 @@ func (c *chain) observeBatch(b *trace.Batch) {
 }
 
 // segment simulates the run of piece i and the accesses after it. It reports
-// whether the run was simulated as a loop.
+// whether the run was prepared as a loop.
 func (c *chain) segment(i int) bool {
 	l := &c.pieces[i].Loop
-	ok := c.prepare(l)
-	if ok {
+	ok := false
+	switch {
+	case c.runPagewise(l):
+	case c.prepare(l):
 		c.run(l)
-	} else {
+		ok = true
+	default:
 		c.expand(l)
 	}
 	c.observe(c.pieces[i+1].Accesses)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"presage/perf/trace"
@@ -25,14 +26,7 @@ func TestOrdersOfSharedSets(t *testing.T) {
 			{Name: "L1", BlockBytes: blockBytes, Ways: ways, Blocks: sets * uint64(ways)},
 			{Name: "L2", BlockBytes: 2 * blockBytes, Ways: 4, Blocks: 256},
 		}}
-		var sims [2]*Simulator // without runs, and with
-		for i := range sims {
-			s, err := New(plan, config)
-			if err != nil {
-				t.Fatalf("%v", err)
-			}
-			sims[i] = s
-		}
+		sims := twoSimulators(t, plan, config)
 		steps := []int64{8, 64, rng.Int64N(40)*4 - 80}[rng.IntN(3):]
 		loop := trace.Loop{Count: 2 + rng.Uint32N(60)}
 		for i := range rapid.IntRange(2, 9).Draw(t, "streams") {
@@ -47,12 +41,7 @@ func TestOrdersOfSharedSets(t *testing.T) {
 			run.Expand(plain)
 			sims[0].Observe(plain)
 			sims[1].Observe(run)
-			for i := range config.Levels {
-				a, b := &sims[0].caches.levels[i], &sims[1].caches.levels[i]
-				if !slices.Equal(a.tags, b.tags) || !slices.Equal(sims[0].Misses(nil, i), sims[1].Misses(nil, i)) {
-					t.Fatalf("%+v, %+v: level %d differs", config, loop, i)
-				}
-			}
+			sameContents(t, sims, loop)
 			loop.Count = max(2, loop.Count+rng.Uint32N(5)-2)
 			by := trace.Access(4 * rng.Uint64N(40))
 			for i := range loop.Strides {
@@ -60,4 +49,32 @@ func TestOrdersOfSharedSets(t *testing.T) {
 			}
 		}
 	})
+}
+
+// twoSimulators returns simulators of the same caches.
+func twoSimulators(t *rapid.T, plan *trace.Plan, config Config) (sims [2]*Simulator) {
+	for i := range sims {
+		s, err := New(plan, config)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		sims[i] = s
+	}
+	return sims
+}
+
+// sameContents: two simulators, one of which took the runs of loops apart, hold the same
+// blocks in the same order, and have the same counts, after what.
+func sameContents(t *rapid.T, sims [2]*Simulator, what any) {
+	for i, c := range []*chain{&sims[0].caches, &sims[0].tlbs} {
+		o := []*chain{&sims[1].caches, &sims[1].tlbs}[i]
+		for k := range c.levels {
+			if !slices.Equal(c.levels[k].tags, o.levels[k].tags) {
+				t.Fatalf("%+v, %+v: level %d has %d, by single accesses %d", sims[0].config, what, k, o.levels[k].tags, c.levels[k].tags)
+			}
+		}
+	}
+	if diff := cmp.Diff(sims[0].Result(), sims[1].Result()); diff != "" {
+		t.Fatalf("%+v, %+v: -without runs +with:\n%s", sims[0].config, what, diff)
+	}
 }
