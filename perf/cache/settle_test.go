@@ -27,7 +27,10 @@ func TestOrdersOfSharedSets(t *testing.T) {
 			{Name: "L2", BlockBytes: 2 * blockBytes, Ways: 4, Blocks: 256},
 		}}
 		sims := twoSimulators(t, plan, config)
-		steps := []int64{8, 64, rng.Int64N(40)*4 - 80}[rng.IntN(3):]
+		steps := []int64{8, 64, rng.Int64N(40)*4 - 80, sets*blockBytes/(1+rng.Int64N(6)) + 4*rng.Int64N(40) - 80}
+		if from := rng.IntN(4); rng.IntN(3) > 0 {
+			steps = steps[from : 1+from+rng.IntN(4-from)]
+		}
 		loop := trace.Loop{Count: 2 + rng.Uint32N(60)}
 		for i := range rapid.IntRange(2, 9).Draw(t, "streams") {
 			at := (1+uint64(rng.IntN(6)))<<20 + uint64(i)<<24 + sets*blockBytes*rng.Uint64N(4) + 4*rng.Uint64N(60)
