@@ -30,3 +30,25 @@ func TestStreamsThatStepByAboutAWay(t *testing.T) {
 		compare(t, plan, config, []*trace.Batch{plain}, []*trace.Batch{batch})
 	}
 }
+
+// TestLives: a column comes to the set of a row's block once or several times while the row
+// is in the block, or in the whole loop where that stays in one.
+func TestLives(t *testing.T) {
+	plan := mixedPlan()
+	for _, ways := range []int{2, 3, 4} {
+		config := Config{Levels: []Level{{Name: "L1", Blocks: uint64(ways) * 64, BlockBytes: 64, Ways: ways}}}
+		for visits := int64(1); visits <= 8; visits++ {
+			for _, step := range []int64{0, 4, 8, -8} {
+				batch, plain := new(trace.Batch), new(trace.Batch)
+				for row := range trace.Access(24) {
+					batch.AddRun(trace.Loop{Count: 80, Strides: []trace.Stride{
+						{First: trace.Tag(1, 4) | 0x1000400 + 8*row, Step: step},
+						{First: trace.Tag(0, 4) | 0x2000000 + 4*row, Step: 4096/visits + 4*int64(row/4) - 12},
+					}})
+				}
+				batch.Expand(plain)
+				compare(t, plan, config, []*trace.Batch{plain}, []*trace.Batch{batch})
+			}
+		}
+	}
+}

@@ -58,7 +58,11 @@ func (c *chain) makeSteps(want *loopPlan, s *affine.Shape, phase int) {
 		*d = draft{streams: c.streams, at: uint32(n + i), close: c.close, stores: c.stores}
 		d.begin(&s.Phases[(phase+i)&(n-1)])
 	}
-	if want.unsure == 0 && c.close != 0 {
+	switch {
+	case want.unsure != 0 && c.fewInLives():
+		want.unsure = 0
+		settleLives(drafts)
+	case want.unsure == 0 && c.close != 0:
 		x := settler{streams: c.streams, level: &c.levels[want.level], drafts: drafts, at: uint32(n)}
 		x.settle()
 	}

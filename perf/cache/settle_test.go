@@ -16,18 +16,19 @@ import (
 // whole number of times the size of a way apart.
 func TestOrdersOfSharedSets(t *testing.T) {
 	plan := mixedPlan()
-	const sets, blockBytes = 64, 64
+	const blockBytes = 64
 	turns := settleTurns
 	defer func() { settleTurns = turns }()
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		ways := rapid.SampledFrom([]int{1, 2, 3, 4, 8, 16}).Draw(t, "ways")
+		sets := rapid.SampledFrom([]uint64{32, 64}).Draw(t, "sets")
 		config := Config{Levels: []Level{
 			{Name: "L1", BlockBytes: blockBytes, Ways: ways, Blocks: sets * uint64(ways)},
 			{Name: "L2", BlockBytes: 2 * blockBytes, Ways: 4, Blocks: 256},
 		}}
 		sims := twoSimulators(t, plan, config)
-		steps := []int64{8, 64, rng.Int64N(40)*4 - 80, sets*blockBytes/(1+rng.Int64N(6)) + 4*rng.Int64N(40) - 80}
+		steps := []int64{8, 64 * rng.Int64N(2), rng.Int64N(40)*4 - 80, int64(sets)*blockBytes/(1+rng.Int64N(6)) + 4*rng.Int64N(40) - 80}
 		if from := rng.IntN(4); rng.IntN(3) > 0 {
 			steps = steps[from : 1+from+rng.IntN(4-from)]
 		}
