@@ -55,6 +55,10 @@ func drawPagewise(rng *rand.Rand, run *trace.Batch, pageBytes uint64) {
 		if rng.IntN(16) == 0 {
 			s.First++
 		}
+		if n := len(loop.Strides); n > 0 && rng.IntN(3) == 0 { // near another
+			o := loop.Strides[n-1]
+			s.First, s.Step = o.First+trace.Access(rng.Uint64N(130))-65, o.Step
+		}
 		loop.Strides = append(loop.Strides, s)
 		if rng.IntN(4) == 0 {
 			s.First = trace.Tag(4, []uint8{size, 64}[rng.IntN(2)]) | trace.Access(s.First.Addr())

@@ -65,9 +65,10 @@ type loop struct {
 	queue, spare []transfer // see deliver
 	round        []asked    // see listRound
 	places       places
-	turns        []uint32 // see listTurns
-	sweeps       int      // likewise
-	stack        []tag    // see sweep
+	turns        []uint32 // see listTurns, also for the next two
+	straddles    []straddle
+	sweeps       int
+	stack        []tag // see sweep
 
 	shape *affine.Shape // nil: none
 	phase int           // of the first iteration
