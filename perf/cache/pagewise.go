@@ -20,7 +20,7 @@ func (c *chain) setPagewise() {
 
 // runPagewise simulates a run if it is of this kind.
 func (c *chain) runPagewise(l *trace.Loop) bool {
-	if !c.pagewise || !c.listTurns(l) {
+	if !c.pagewise || l.Count == 0 || !c.listTurns(l) {
 		return false
 	}
 	for i, at := range c.turns {
