@@ -25,7 +25,7 @@ const (
 	// those are wider than they should be: some of their width does not scale.
 	calibrated      = 0.4
 	calibratedFew   = 0.3
-	calibratedPages = 0.6
+	calibratedPages = 0.65
 	// nearCapacity is the ratio of two capacities whose predictions an interval
 	// contains: a bin stands for distances around its average.
 	nearCapacity = 1.03

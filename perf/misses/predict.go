@@ -401,6 +401,13 @@ type GroupMisses struct {
 	Warnings   []string
 }
 
+// lacks adds a warning that says what is lacking, if something is.
+func (g *GroupMisses) lacks(what string) {
+	if what != "" {
+		g.Warnings = append(g.Warnings, what)
+	}
+}
+
 // ByGroup predicts the misses of each group of references at a level of a
 // machine; of the options it uses Method, Corrector and Progress. It returns an error if the
 // machine has no such level, or if the model has no finite value at the point.
@@ -421,7 +428,11 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 		return nil, err
 	}
 	if s := taken.at[0]; s != nil {
-		return s.byGroup(ctx, m, on, level, point, opt)
+		out, err := s.byGroup(ctx, m, on, level, point, opt)
+		if err == nil {
+			out.lacks(taken.lacking)
+		}
+		return out, err
 	}
 	if err := m.collectByLoop(ctx, t.levels[i:i+1], []subject.Point{point}, opt.Method, opt.Progress); err != nil {
 		return nil, err
@@ -437,9 +448,7 @@ func (m *Model) ByGroup(ctx context.Context, on *machine.Machine, level string, 
 	}
 	e.saysAbove(more)
 	out := &GroupMisses{BlockBytes: l.BlockBytes, Misses: make([]float64, len(e.misses)), Warnings: slices.Concat(e.policies(l, 0, subject.Partition{Of: make([]int, len(e.misses))}), e.warnings)}
-	if taken.lacking != "" {
-		out.Warnings = append(out.Warnings, taken.lacking)
-	}
+	out.lacks(taken.lacking)
 	for g := range out.Misses {
 		if out.Misses[g] = e.misses[g].Total(); !finite(out.Misses[g]) {
 			return nil, notFinite(t, l, point)

@@ -72,7 +72,7 @@ func (m *Model) substitutesAt(ctx context.Context, by Corrector, point subject.P
 	if err != nil || all == nil {
 		return out, err
 	}
-	out.lacking = all.Lacking
+	out.order, out.lacking = all.order(), all.Lacking
 	for i, l := range levels {
 		if out.at[i], err = all.takenAt(ctx, m, l); err != nil {
 			return nil, err
@@ -83,8 +83,33 @@ func (m *Model) substitutesAt(ctx context.Context, by Corrector, point subject.P
 
 // taken are the models to take, by level.
 type taken struct {
-	at      []*Substitute
-	lacking string
+	at, order []*Substitute
+	lacking   string
+}
+
+// first returns the first in order that any level takes; nil: none does.
+func (t *taken) first() *Substitute {
+	for _, s := range t.order {
+		if slices.Contains(t.at, s) {
+			return s
+		}
+	}
+	return nil
+}
+
+// order returns all substitutes, the first to be taken first, and a refit before what it
+// refits.
+func (s *Substitutes) order() (list []*Substitute) {
+	for _, o := range s.OtherRuns {
+		if o.Refit != nil {
+			list = append(list, o.Refit)
+		}
+		list = append(list, o)
+	}
+	if s.Refit != nil {
+		list = append(list, s.Refit)
+	}
+	return list
 }
 
 // takenAt returns the model to take at a level in place of one that is asked; nil: that one.
@@ -191,14 +216,14 @@ func (m *Model) foretold(ctx context.Context, blockBytes uint64, without int, of
 }
 
 // replaceAll puts the rows of substitutes, by level, in place of those of m. All levels have
-// the accesses of scopes that the model of most runs predicts, among m and those taken.
+// the accesses of scopes that the first of the substitutes predicts that any takes: where one
+// is taken, m does not say how the program grows.
 func (m *Model) replaceAll(ctx context.Context, t *target, point subject.Point, opt PredictOptions, rows [][]Row) error {
 	taken, err := m.substitutesAt(ctx, opt.Corrector, point, t.levels)
 	if err != nil {
 		return err
 	}
 	known := make(map[*Substitute][][]Row)
-	most, counted := m, slices.Clone(rows)
 	for i, s := range taken.at {
 		if s == nil {
 			continue
@@ -208,12 +233,13 @@ func (m *Model) replaceAll(ctx context.Context, t *target, point subject.Point, 
 				return err
 			}
 		}
-		if rows[i] = known[s][i]; len(s.Model.Points) > len(most.Points) {
-			most, counted = s.Model, known[s]
-		}
+		rows[i] = known[s][i]
 	}
+	first := taken.first()
 	for i := range rows {
-		countAs(rows[i], counted[i])
+		if first != nil {
+			countAs(rows[i], known[first][i])
+		}
 		for k := range rows[i] {
 			rows[i][k].Warning = joinWarnings(rows[i][k].Warning, taken.lacking)
 		}

@@ -166,6 +166,11 @@ func (f *judgeFlags) reportRecorded(stdout, stderr io.Writer, args []string, opt
 	if err != nil {
 		return err
 	}
+	if half := judging.Half(f.half); half != judging.All && f.headlines != "" {
+		if err := allOf(found, half); err != nil {
+			return fmt.Errorf("--from %s: %w: see --half", f.from, err)
+		}
+	}
 	from, err := record.ReadText(f.from + judging.MissesFile)
 	if err != nil {
 		return err
@@ -204,17 +209,34 @@ func (f *judgeFlags) readTogether(of *judging.HeadlineOptions) error {
 	if len(f.together) > 0 && (of.Half.Beside() == "" || f.headlines == "") {
 		return errors.New("--together is for headlines of programs that intervals are not calibrated on: give --half closed, fresh or second, and --headlines")
 	}
+	seen := make(map[judging.Half]string)
 	for _, prefix := range f.together {
 		found, err := loadMisses("--together", prefix)
 		if err != nil {
 			return err
 		}
-		for i := range found.Misses {
-			if r := &found.Misses[i]; judging.Half(r.Half).Beside() == "" || judging.Half(r.Half) == of.Half {
-				return fmt.Errorf("--together %s: %s is of the %s half: want programs of other halves than --half %s that intervals are not calibrated on", prefix, r.Program, r.Half, of.Half)
-			}
+		half := judging.Half(found.Misses[0].Half)
+		if half.Beside() == "" || half == of.Half {
+			return fmt.Errorf("--together %s: %s is of the %s half: want programs of other halves than --half %s that intervals are not calibrated on", prefix, found.Misses[0].Program, half, of.Half)
 		}
+		if err := allOf(found, half); err != nil {
+			return fmt.Errorf("--together %s: %w", prefix, err)
+		}
+		if seen[half] != "" {
+			return fmt.Errorf("--together: %s and %s are both of the %s half", seen[half], prefix, half)
+		}
+		seen[half] = prefix
 		of.Together = append(of.Together, found)
+	}
+	return nil
+}
+
+// allOf returns an error unless all misses are of programs of a half.
+func allOf(found *judging.Findings, half judging.Half) error {
+	for i := range found.Misses {
+		if r := &found.Misses[i]; judging.Half(r.Half) != half {
+			return fmt.Errorf("%s is of the %s half, not of %s", r.Program, r.Half, half)
+		}
 	}
 	return nil
 }

@@ -85,6 +85,10 @@ func TestJudge(t *testing.T) {
 	if err == nil || !strings.Contains(stderr, "not judged: misses of fails: ") || !strings.Contains(stderr, "exit status 1") {
 		t.Errorf("a program that fails: %v\n%s", err, stderr)
 	}
+	const validation = "../../../datasets/validation/"
+	fresh := func(args ...string) []string {
+		return append([]string{"judge", "--from", validation + "fresh-again", "--half", "fresh", "--headlines", headlines}, args...)
+	}
 	for want, args := range map[string][]string{
 		"--table":             with("--table", "all"),
 		`half "best"`:         with("--half", "best"),
@@ -94,9 +98,11 @@ func TestJudge(t *testing.T) {
 		"machine":             {"judge", suite},
 		"nothing to judge":    {"judge"},
 		"--beside":            with("--beside", kept),
-		"is of the open half": {"judge", "--from", kept, "--half", "fresh", "--headlines", headlines, "--beside", kept},
+		"not of fresh":        {"judge", "--from", kept, "--half", "fresh", "--headlines", headlines},
+		"is of the open half": fresh("--beside", kept),
+		"want programs of":    fresh("--together", kept),
+		"both of the closed":  fresh("--together", validation+"suite-closed,"+validation+"suite-closed"),
 		"--together is for":   with("--together", kept),
-		"want programs of":    {"judge", "--from", kept, "--half", "fresh", "--headlines", headlines, "--together", kept},
 		"give no suite":       {"judge", suite, "--from", kept},
 		"none-misses.csv":     {"judge", "--from", filepath.Join(dir, "none")},
 		"--format":            with("--format", "xml"),

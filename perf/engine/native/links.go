@@ -44,11 +44,23 @@ func (m *machine) linkFresh() {
 	c.fresh = c.fresh[:0]
 }
 
-// follow makes the jump of a stopLink at an address lead to its block, and returns where it
-// leads.
+// linkable returns errZoneFull if a zone has no room for code between a jump and a block.
+func (z *zone) linkable() error {
+	if z.cold.room() < linkReserve {
+		return errZoneFull
+	}
+	return nil
+}
+
+// follow makes the jump of a stopLink at an address lead to its block, unless it does, and
+// returns where it leads.
 func (m *machine) follow(at uint64, s *stop, b *block) uint64 {
+	if s.to != 0 {
+		return s.to
+	}
 	if !m.parallel { // another thread may be on its way there
 		delete(m.stops, at)
 	}
-	return m.link(s.zone, s.at, s.regs, b)
+	s.to = m.link(s.zone, s.at, s.regs, b)
+	return s.to
 }

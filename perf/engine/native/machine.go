@@ -403,7 +403,9 @@ func (m *machine) missed(t *thread) error {
 	once := m.runsOnce(k)
 	var err error
 	if !once {
-		b, err = m.blockFor(k, standardRegisters(m.cache))
+		if b, err = m.blockFor(k, standardRegisters(m.cache)); err == nil {
+			err = b.zone.linkable()
+		}
 	}
 	if full := errors.Is(err, errZoneFull); once || full {
 		t.resumeAt, t.parked = k, true
@@ -433,6 +435,9 @@ func (m *machine) reached(t *thread, s *stop) error {
 			return nil
 		}
 		b, err := m.blockFor(s.target, s.regs)
+		if err == nil {
+			err = s.zone.linkable()
+		}
 		if errors.Is(err, errZoneFull) {
 			m.restore(t, r, s.regs)
 			t.resumeAt, t.parked = s.target, true

@@ -20,6 +20,7 @@ const (
 	// Room that a translation may need.
 	hotReserve  = 64 << 10
 	coldReserve = 32 << 10
+	linkReserve = 1 << 10 // of cold code, for one link
 )
 
 // stopKind says why a breakpoint in translated code stops the program.
@@ -41,11 +42,13 @@ type stop struct {
 	inst *inst // stopCall, stopSpecial
 
 	// Of a stopLink: the 32-bit displacement to patch, the target, and the
-	// registers taken there. Of a stopMemory: target is the block itself.
+	// registers taken there; where it leads once it is linked. Of a stopMemory: target is
+	// the block itself.
 	at     uint64
 	target key
 	regs   taken
 	zone   *zone
+	to     uint64
 }
 
 // read decodes the block that begins at pc, and what it joins. It leaves enough registers
@@ -202,10 +205,10 @@ func (m *machine) blockFor(k key, before taken) (*block, error) {
 			return nil, err
 		}
 	}
-	m.linkFresh()
 	if err := m.guard(m.blocks[first:]); err != nil {
 		return nil, err
 	}
+	m.linkFresh()
 	return c.blocks[k], nil
 }
 

@@ -156,6 +156,13 @@ func optionsOf(r *locality.Run) subject.RunOptions {
 	return r.Recorded.Inputs.Options()
 }
 
+// staleError says that files that a command reads are not those that were profiled.
+type staleError struct{ command string }
+
+func (e *staleError) Error() string {
+	return fmt.Sprintf("files that %s reads have changed since it was profiled; profile again", e.command)
+}
+
 // stale returns an error if files that the runs read have changed since.
 func (s *sweep) stale() error {
 	for _, r := range s.runs {
@@ -164,7 +171,7 @@ func (s *sweep) stale() error {
 			return err
 		}
 		if !slices.Equal(in.Files, r.Recorded.Inputs.Files) {
-			return fmt.Errorf("files that %s reads have changed since it was profiled; profile again", strings.Join(append([]string{r.Program.Name}, r.Args...), " "))
+			return &staleError{strings.Join(append([]string{r.Program.Name}, r.Args...), " ")}
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func (c *Corrector) denser(ctx context.Context) (*misses.Substitute, error) {
 		return nil, nil
 	}
 	off, err := c.model.ForetellError(ctx, 1)
-	if err != nil || off < unsettled || math.IsInf(off, 1) {
+	if err != nil || !(off >= unsettled) || math.IsInf(off, 1) {
 		return nil, err
 	}
 	model, err := c.fitted(ctx, list, c.model.Runs().And)

@@ -3,6 +3,7 @@ package replayed
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"slices"
@@ -64,6 +65,9 @@ func TestRunsBetween(t *testing.T) {
 				t.Errorf("trained sizes only %v, %v: %s has %g accesses, the first level %g: %s", only, r.Point, r.Level, r.Accesses, first[n], r.Warning)
 			}
 			if r.Level == "L1" {
+				if off := r.Accesses/simulated[i].Accesses - 1; !only && math.Abs(off) > 0.02 {
+					t.Errorf("%v: accesses are off by %v with runs between", r.Point, off)
+				}
 				worst[only] = math.Max(worst[only], math.Abs(math.Log(r.Misses/simulated[i].Misses)))
 			}
 			groups, err := model.ByGroup(t.Context(), m, r.Level, r.Point, misses.PredictOptions{Corrector: c})
@@ -122,9 +126,15 @@ func TestFailingBetween(t *testing.T) {
 	}
 	c = NewCorrector(p, model, m, Options{})
 	if _, err := c.fitted(t.Context(), []int64{2000}, func(context.Context, []subject.Point, []subject.Inputs, locality.FurtherOptions) (*locality.Runs, error) {
-		return nil, os.ErrNotExist
+		return nil, &fs.PathError{Op: "open", Path: "mesh.txt", Err: os.ErrPermission}
 	}); !errors.As(err, new(*passingError)) || !strings.Contains(err.Error(), "no model of runs at n = 2000") {
 		t.Errorf("runs that cannot be had: %v", err)
+	}
+	again, err := c.fitted(t.Context(), []int64{2000}, func(context.Context, []subject.Point, []subject.Inputs, locality.FurtherOptions) (*locality.Runs, error) {
+		return nil, errors.New("the runs make the same accesses")
+	})
+	if again != nil || err != nil {
+		t.Errorf("runs of which there is never a model: %v, %v", again, err)
 	}
 	c.others = map[string]*misses.Substitutes{"n=12000": {Lacking: "no model"}}
 	if !c.lacking() {

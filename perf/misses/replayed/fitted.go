@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
 
 	"presage/perf/locality"
 	"presage/perf/misses"
@@ -28,10 +31,10 @@ func (c *Corrector) fitted(ctx context.Context, sizes []int64, by profiling) (*m
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.As(err, new(*subject.FailedError)):
-		return nil, nil
-	case err != nil:
+	case passes(err):
 		return nil, &passingError{fmt.Errorf("no model of runs at %s = %s: %w", c.program.sweep.name, listed(sizes), err)}
+	case err != nil:
+		return nil, nil // such as a program that fails at one of them
 	}
 	model, err := misses.Fit(ctx, runs, c.model.Options())
 	if ctx.Err() != nil {
@@ -41,6 +44,13 @@ func (c *Corrector) fitted(ctx context.Context, sizes []int64, by profiling) (*m
 		return nil, nil // such as one that does not reproduce the runs
 	}
 	return model, nil
+}
+
+// passes reports whether runs that could not be made may be another time: files changed or
+// could not be read or written, or a process could not be started. What a program does, and
+// what the engine refuses, is the same each time.
+func passes(err error) bool {
+	return errors.As(err, new(*staleError)) || errors.As(err, new(*fs.PathError)) || errors.As(err, new(*os.SyscallError)) || errors.As(err, new(*exec.Error))
 }
 
 func (c *Corrector) profiled(ctx context.Context, sizes []int64, by profiling) (*locality.Runs, error) {

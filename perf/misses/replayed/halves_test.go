@@ -86,6 +86,9 @@ func TestTablesThatDouble(t *testing.T) {
 			if r.Accesses != rows[0].Accesses {
 				t.Errorf("%s has %g accesses, %s %g", r.Level, r.Accesses, rows[0].Level, rows[0].Accesses)
 			}
+			if !o.TrainedSizesOnly {
+				checkHalves(t, c, r)
+			}
 			byLevel[r.Level], warning = math.Abs(r.Misses/s.Misses-1), r.Warning
 			groups, err := model.ByGroup(t.Context(), m, r.Level, point, misses.PredictOptions{Corrector: c})
 			if err != nil {
@@ -111,5 +114,22 @@ func TestTablesThatDouble(t *testing.T) {
 	inside := subject.Point{"n": 6000}
 	if s, err := NewCorrector(p, model, m, Options{}).Substitutes(t.Context(), inside); s != nil || err != nil {
 		t.Errorf("within the sizes of the runs: %v, %v", s, err)
+	}
+}
+
+// checkHalves tests that a row has the accesses that the model of runs at halves predicts.
+func checkHalves(t *testing.T, c *Corrector, r misses.Row) {
+	t.Helper()
+	s, err := c.Substitutes(t.Context(), r.Point)
+	if err != nil || s == nil || len(s.OtherRuns) == 0 {
+		t.Fatalf("no runs at halves: %+v, %v", s, err)
+	}
+	o := s.OtherRuns[0]
+	rows, err := misses.Predict(t.Context(), o.Model, c.machine, []subject.Point{r.Point}, misses.PredictOptions{Corrector: o.Corrector})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Accesses != rows[0].Accesses {
+		t.Errorf("%s has %g accesses, runs at halves say %g", r.Level, r.Accesses, rows[0].Accesses)
 	}
 }
