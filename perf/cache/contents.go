@@ -320,6 +320,19 @@ func (s *seen) add(block uint64) bool {
 	return fresh
 }
 
+// addRow adds n blocks from block on, and returns how many of them are new.
+func (s *seen) addRow(block, n uint64) (fresh uint64) {
+	for n > 0 {
+		word, at := &s.page(block)[block>>6&(1<<9-1)], block&63
+		k := min(n, 64-at)
+		row := ^uint64(0) >> (64 - k) << at
+		fresh += uint64(bits.OnesCount64(row &^ *word))
+		*word |= row
+		block, n = block+k, n-k
+	}
+	return fresh
+}
+
 // page returns the bits of the page of a block.
 func (s *seen) page(block uint64) *[1 << 9]uint64 {
 	pages := &s.dir[block>>seenDirBits]

@@ -27,6 +27,7 @@ func (c *chain) setDirect() {
 		l.direct = direct && l.spec.Filling == OnMiss
 		l.gives = c.takesVictims(i + 1)
 	}
+	c.setPagewise()
 	c.streams = c.streams[:0] // the loop at hand was prepared for other levels
 }
 

@@ -65,6 +65,10 @@ type loop struct {
 	queue, spare []transfer // see deliver
 	round        []asked    // see listRound
 	places       places
+	turns        []uint32 // see listTurns, also for the next two
+	straddles    []straddle
+	sweeps       int
+	stack        []tag // see sweep
 
 	shape *affine.Shape // nil: none
 	phase int           // of the first iteration
@@ -105,13 +109,16 @@ func (c *chain) observeBatch(b *trace.Batch) {
 }
 
 // segment simulates the run of piece i and the accesses after it. It reports
-// whether the run was simulated as a loop.
+// whether the run was prepared as a loop.
 func (c *chain) segment(i int) bool {
 	l := &c.pieces[i].Loop
-	ok := c.prepare(l)
-	if ok {
+	ok := false
+	switch {
+	case c.runPagewise(l):
+	case c.prepare(l):
 		c.run(l)
-	} else {
+		ok = true
+	default:
 		c.expand(l)
 	}
 	c.observe(c.pieces[i+1].Accesses)
@@ -252,22 +259,41 @@ func (c *chain) shapeOf(count uint32) (*affine.Shape, int) {
 }
 
 // divide sets c.close, and reports whether no set can be asked to hold more blocks
-// of an iteration than LRU keeps for sure. If it returns false, a plan may know when
-// one is: see settle.
+// of an iteration and of the one before than LRU keeps for sure. If it returns false, a
+// plan may know when one is: see settle.
 func (c *chain) divide(level *level, count uint32) bool {
 	clusters := c.shapes.Clusters()
-	var met [affine.MaxStreams]uint64 // the number of clusters that each may meet
+	var met [affine.MaxStreams]uint64 // the number of blocks, now and in the iteration before, that each may meet in a set
 	c.close = 0
 	for i := range clusters {
 		for j := range i {
 			if meet(&clusters[i], &clusters[j], count, level.shift, level.sets) {
-				met[i]++
-				met[j]++
+				met[i] += inSet(&clusters[j], level)
+				met[j] += inSet(&clusters[i], level)
 				c.close |= clusters[i].Streams | clusters[j].Streams
 			}
 		}
 	}
 	return c.close == 0 || level.ordered && slices.Max(met[:len(clusters)]) < level.ways
+}
+
+// inSet returns the largest number of blocks of a cluster in a set in two iterations: 2 if
+// it steps by about a multiple of the size of a way.
+func inSet(x *affine.Cluster, level *level) uint64 {
+	block, way := uint64(1)<<level.shift, level.sets<<level.shift
+	step, span := size(x.Step), x.Hi-x.Lo+block
+	if by := step % way; step+span+block > way && min(by, way-by) < span {
+		return 2
+	}
+	return 1
+}
+
+// size returns the size of a step modulo 2^64.
+func size(step uint64) uint64 {
+	if int64(step) < 0 {
+		return -step
+	}
+	return step
 }
 
 // meet reports whether blocks of two clusters may be in one set in an iteration.

@@ -127,6 +127,7 @@ type chain struct {
 	repeatable bool // all levels are ordered and write back, so that hits alone change nothing
 	takes      bool // some level takes what the one above evicts
 	writes     bool // stores mark blocks as dirty
+	pagewise   bool // see setPagewise
 }
 
 // level is a cache or TLB during a simulation.

@@ -19,6 +19,7 @@ func (c *chain) runDirect(s *affine.Shape, phase int, count uint32) {
 	} else {
 		c.runUnsure(plan.steps, phase, n, count)
 	}
+	c.enqueue(plan.steps[(phase+int(count)-1)&(len(plan.steps)-1)].last, count-1)
 	c.deliver()
 }
 
@@ -103,7 +104,8 @@ type step struct {
 	moves  []move
 	latest []ask // Phase.Latest of streams that may
 
-	first []ask // of the first iteration of a loop
+	first []ask // of the first iteration of a loop, in place of asks
+	last  []ask // of the last one, after asks
 }
 
 // ask is an access to the block of a stream.

@@ -173,8 +173,9 @@ type simulation struct {
 }
 
 // cacheVersion is part of the key of a stored simulation, beside the engine's
-// version and the plan: raise it when the meaning of cache.Result changes.
-const cacheVersion = 1
+// version and the plan: raise it when the meaning of cache.Result changes, or counts were
+// wrong.
+const cacheVersion = 2
 
 // storedCache is what the store holds for one simulated run. Full is nil if it
 // was not asked for.

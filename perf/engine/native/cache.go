@@ -84,10 +84,11 @@ type cache struct {
 	once   map[key]*block    // see modified.go
 	heads  map[uint16]uint64 // first entry of the chain of a slot of the jump table
 	queue  []key
+	links
 }
 
 func newCache(number int, traced bool) *cache {
-	return &cache{number: number, traced: traced, blocks: make(map[key]*block), once: make(map[key]*block), heads: make(map[uint16]uint64)}
+	return &cache{number: number, traced: traced, blocks: make(map[key]*block), once: make(map[key]*block), heads: make(map[uint16]uint64), links: newLinks()}
 }
 
 // table is the jump table of the cache.
@@ -98,8 +99,9 @@ func (m *machine) table(c *cache) []byte {
 // clearTable makes every slot lead to the stop for unknown targets.
 func (m *machine) clearTable(c *cache) {
 	t := m.table(c)
-	for i := range tableSlots {
-		binary.LittleEndian.PutUint64(t[8*i:], m.miss)
+	binary.LittleEndian.PutUint64(t, m.miss)
+	for n := 8; n < len(t); n *= 2 {
+		copy(t[n:], t[:n])
 	}
 }
 

@@ -128,6 +128,19 @@ func TestWhatJoins(t *testing.T) {
 // joinedIn runs a program and returns where the blocks begin that others have joined.
 func joinedIn(t *testing.T, f *objfile.File, r engine.Request) (list []uint64) {
 	t.Helper()
+	for _, b := range machineAfter(t, f, r).blocks {
+		for _, p := range b.parts {
+			if p.pc != b.pc {
+				list = append(list, p.pc)
+			}
+		}
+	}
+	return list
+}
+
+// machineAfter runs a program and returns the machine that ran it.
+func machineAfter(t *testing.T, f *objfile.File, r engine.Request) *machine {
+	t.Helper()
 	m := newMachine(t.Context(), f, r, false)
 	m.joining = m.mayJoin()
 	io, err := openStdio(&r, func() {})
@@ -141,12 +154,5 @@ func joinedIn(t *testing.T, f *objfile.File, r engine.Request) (list []uint64) {
 	if err := io.wait(); err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range m.blocks {
-		for _, p := range b.parts {
-			if p.pc != b.pc {
-				list = append(list, p.pc)
-			}
-		}
-	}
-	return list
+	return m
 }

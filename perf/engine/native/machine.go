@@ -349,6 +349,7 @@ func (m *machine) flushCode() error {
 		clear(c.blocks)
 		clear(c.once)
 		clear(c.heads)
+		c.links = newLinks()
 		m.clearTable(c)
 	}
 	for _, z := range m.zones {
@@ -440,10 +441,7 @@ func (m *machine) reached(t *thread, s *stop) error {
 		if err != nil {
 			return err
 		}
-		if !m.parallel { // another thread may be on its way there
-			delete(m.stops, r.Rip-1)
-		}
-		r.Rip = m.link(s.zone, s.at, s.regs, b)
+		r.Rip = m.follow(r.Rip-1, s, b)
 		return nil
 	case stopCall:
 		t.resumeAt, t.parked = key{pc: s.inst.next()}, true

@@ -5,9 +5,11 @@ package native
 import (
 	"bufio"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"presage/perf/trace"
@@ -104,18 +106,36 @@ func readMaps(pid int) ([]mapping, error) {
 	var list []mapping
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		var m mapping
-		var device string
-		var inode uint64
-		if _, err := fmt.Sscanf(lines.Text(), "%x-%x %s %x %s %d", &m.lo, &m.hi, &m.prot, &m.offset, &device, &inode); err != nil {
+		m, err := parseMapping(lines.Text())
+		if err != nil {
 			return nil, fmt.Errorf("native: mappings of the program: %q: %w", lines.Text(), err)
-		}
-		if at := strings.IndexAny(lines.Text(), "/["); at >= 0 {
-			m.path = lines.Text()[at:]
 		}
 		list = append(list, m)
 	}
 	return list, lines.Err()
+}
+
+// parseMapping returns the mapping of a line of /proc/PID/maps: addresses, protection, offset,
+// device, inode and, maybe, a path.
+func parseMapping(line string) (m mapping, err error) {
+	fields := strings.Fields(line)
+	if len(fields) < 5 || len(fields[1]) < 3 {
+		return m, errors.New("fields are missing")
+	}
+	lo, hi, _ := strings.Cut(fields[0], "-")
+	for _, x := range []struct {
+		text string
+		to   *uint64
+	}{{lo, &m.lo}, {hi, &m.hi}, {fields[2], &m.offset}} {
+		if *x.to, err = strconv.ParseUint(x.text, 16, 64); err != nil {
+			return m, err
+		}
+	}
+	m.prot = fields[1]
+	if at := strings.IndexAny(line, "/["); at >= 0 {
+		m.path = line[at:]
+	}
+	return m, nil
 }
 
 // ofEngine reports whether addresses belong to the engine.

@@ -10,7 +10,7 @@ import (
 const (
 	maxBlockInstructions = 100
 	maxBlockWords        = 200
-	batchBlocks          = 48 // translated at a time, along direct transfers
+	batchBlocks          = 16 // translated at a time, along direct transfers
 
 	// Where chains of blocks, and entries for indirect jumps, begin: what a program of calls
 	// costs otherwise depends on chance by a tenth.
@@ -202,6 +202,7 @@ func (m *machine) blockFor(k key, before taken) (*block, error) {
 			return nil, err
 		}
 	}
+	m.linkFresh()
 	if err := m.guard(m.blocks[first:]); err != nil {
 		return nil, err
 	}
@@ -277,6 +278,7 @@ func (m *machine) begin(k key, z *zone, before, from taken, falls bool) (*block,
 	m.blocks = append(m.blocks, b)
 	if !b.once {
 		c.blocks[k] = b
+		c.fresh = append(c.fresh, k)
 	}
 	z.blocks = append(z.blocks, b)
 	h := &z.hot
@@ -367,7 +369,7 @@ func (m *machine) body(b *block, insts []*inst) {
 			h.copy(i)
 		case n < last:
 			m.push(b.zone, i.next(), b.regs) // a call of what follows: see join.go
-			m.cache.queue = append(m.cache.queue, key{pc: i.next()})
+			m.cache.comesBack(i)
 		}
 		r.finish(after)
 		r.numbers.step(i)
@@ -439,12 +441,12 @@ func (m *machine) transferOut(b *block, insts []*inst) (next key, regs taken, mo
 		return key{pc: i.target()}, regs, true, nil
 	case call:
 		m.push(z, i.next(), regs)
-		m.cache.queue = append(m.cache.queue, key{pc: i.next()})
+		m.cache.comesBack(i)
 		return key{pc: i.target()}, regs, true, nil
 	case ret, jumpVia, callVia:
 		m.indirect(b, i)
 		if i.act == callVia {
-			m.cache.queue = append(m.cache.queue, key{pc: i.next()})
+			m.cache.comesBack(i)
 		}
 	case systemCall, special:
 		leave(h, regs)
@@ -495,8 +497,9 @@ func (m *machine) exit(z *zone, k key, regs taken) {
 	c := &z.cold
 	m.stops[c.addr()] = &stop{kind: stopLink, pc: k.pc, at: at, target: k, regs: regs, zone: z}
 	z.hot.patch(at, c.addr())
-	c.b(0xcc)
 	m.cache.queue = append(m.cache.queue, k)
+	m.cache.waiting[k] = append(m.cache.waiting[k], c.addr())
+	c.b(0xcc)
 }
 
 // link makes the jump with its displacement at at lead to b, and returns where it

@@ -17,7 +17,7 @@ const replayKind = "replay"
 
 // replayVersion is part of the key of a stored replay: raise it when a replay generates
 // other accesses, its certificate holds for others, or they are simulated otherwise.
-const replayVersion = 48
+const replayVersion = 49
 
 // replayInputs is what a replayedPoint depends on.
 type replayInputs struct {
