@@ -87,14 +87,15 @@ type taken struct {
 	lacking   string
 }
 
-// first returns the first in order that any level takes; nil: none does.
-func (t *taken) first() *Substitute {
+// ofMostRuns returns the one of most runs that any level takes, the first in order of several;
+// nil: none takes any.
+func (t *taken) ofMostRuns() (most *Substitute) {
 	for _, s := range t.order {
-		if slices.Contains(t.at, s) {
-			return s
+		if slices.Contains(t.at, s) && (most == nil || len(s.Model.Points) > len(most.Model.Points)) {
+			most = s
 		}
 	}
-	return nil
+	return most
 }
 
 // order returns all substitutes, the first to be taken first, and a refit before what it
@@ -216,8 +217,8 @@ func (m *Model) foretold(ctx context.Context, blockBytes uint64, without int, of
 }
 
 // replaceAll puts the rows of substitutes, by level, in place of those of m. All levels have
-// the accesses of scopes that the first of the substitutes predicts that any takes: where one
-// is taken, m does not say how the program grows.
+// the accesses of scopes that the substitute of most runs predicts of those that any takes:
+// where one is taken, m does not say how the program grows.
 func (m *Model) replaceAll(ctx context.Context, t *target, point subject.Point, opt PredictOptions, rows [][]Row) error {
 	taken, err := m.substitutesAt(ctx, opt.Corrector, point, t.levels)
 	if err != nil {
@@ -235,10 +236,10 @@ func (m *Model) replaceAll(ctx context.Context, t *target, point subject.Point, 
 		}
 		rows[i] = known[s][i]
 	}
-	first := taken.first()
+	most := taken.ofMostRuns()
 	for i := range rows {
-		if first != nil {
-			countAs(rows[i], known[first][i])
+		if most != nil {
+			countAs(rows[i], known[most][i])
 		}
 		for k := range rows[i] {
 			rows[i][k].Warning = joinWarnings(rows[i][k].Warning, taken.lacking)
