@@ -98,14 +98,14 @@ func (t *taken) ofMostRuns() (most *Substitute) {
 	return most
 }
 
-// order returns all substitutes, the first to be taken first, and a refit before what it
-// refits.
+// order returns all substitutes, the first to be taken first, and a refit, which is chosen by
+// distances alone, after what it refits.
 func (s *Substitutes) order() (list []*Substitute) {
 	for _, o := range s.OtherRuns {
+		list = append(list, o)
 		if o.Refit != nil {
 			list = append(list, o.Refit)
 		}
-		list = append(list, o)
 	}
 	if s.Refit != nil {
 		list = append(list, s.Refit)

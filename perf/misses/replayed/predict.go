@@ -18,7 +18,7 @@ const rowsKind = "predictions"
 
 // rowsVersion is part of the key of stored predictions: raise it when the same models,
 // replays and simulations are made other rows of.
-const rowsVersion = 32
+const rowsVersion = 33
 
 // Predict is misses.Predict with the corrector of Correctors, unless the options have one
 // or choose the papers' formula. It keeps the rows of each point in the store of the

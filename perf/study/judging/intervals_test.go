@@ -60,7 +60,7 @@ func TestCalibrated(t *testing.T) {
 		}
 		all.Misses = append(all.Misses, f.Misses...)
 	}
-	// The factors are to a tenth, and rows of a few programs more or less move what is asked
+	// The factors are to a twentieth, and rows of a few programs more or less move what is asked
 	// for by as much.
 	const least, most = 0.85, 1 / 0.85
 	classes := 0
