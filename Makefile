@@ -129,8 +129,9 @@ practice: ## predict and simulate the programs that intervals are calibrated on,
 # The first set, datasets/validation/fresh-*, was judged once, at a5dffd84, and the second,
 # second-*, at 49ccdf0f: what models have been told since, they know.
 fresh: ## predict and simulate the programs that were written last by the models of now, and record it (an hour)
-	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/suite.yaml --half fresh --machine origin2000,itanium2,zen4 --record datasets/validation/fresh-again
-	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/second/suite.yaml --half second --machine origin2000,itanium2,zen4 --record datasets/validation/second-again
+	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/suite.yaml --half fresh --machine origin2000,itanium2,zen4 --record datasets/validation/fresh-again --again --headlines datasets/headlines.csv --beside datasets/validation/suite-closed
+	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/second/suite.yaml --half second --machine origin2000,itanium2,zen4 --record datasets/validation/second-again --again --headlines datasets/headlines.csv --beside datasets/validation/suite-closed
+	$(GO) run ./perf/cmd/presage headlines
 
 # Meshes of the training runs were drawn at random between 20 and 50 (Python's
 # random.Random(2004).sample(range(20, 51), 7)), and five of those that are judged

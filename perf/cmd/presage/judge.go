@@ -18,6 +18,7 @@ import (
 // judgeFlags are the flags of presage judge beside those of the study itself.
 type judgeFlags struct {
 	half, table, dir, record, headlines, from, beside string
+	again                                             bool
 	together                                          []string
 	programs, machines                                []string
 	run                                               runFlags
@@ -93,6 +94,7 @@ were improved, and second ones after those had been looked at.`,
 	f.StringVar(&flags.from, "from", "", "name prefix of files that --record wrote, to read in place of judging; --half, --native and --pages say what they are of")
 	f.StringVar(&flags.headlines, "headlines", "", "file of headlines to update, such as datasets/headlines.csv")
 	f.StringVar(&flags.beside, "beside", "", "name prefix of recorded rows to stand beside headlines: of the open half beside the closed one's, of the closed half beside those of fresh and second programs")
+	f.BoolVar(&flags.again, "again", false, "headlines are of programs judged before, by the models of now: those of the first judgement stand")
 	f.StringSliceVar(&flags.together, "together", nil, "name prefixes of recorded rows of other programs that intervals are not calibrated on, for a headline on the intervals of all of them")
 	f.StringVar(&flags.dir, "store", "", "folder that keeps executables, profiles and simulations (default the user's)")
 	f.BoolVarP(&flags.run.quiet, "quiet", "q", false, "no progress on standard error")
@@ -184,7 +186,7 @@ func (f *judgeFlags) reportRecorded(stdout, stderr io.Writer, args []string, opt
 
 // headlineOptions says what the findings are of, and reads those that stand beside them.
 func (f *judgeFlags) headlineOptions(opt *judging.Options, command string) (judging.HeadlineOptions, error) {
-	of := judging.HeadlineOptions{Half: judging.Half(f.half), Native: opt.Native, PageBytes: opt.PageBytes, Command: command}
+	of := judging.HeadlineOptions{Half: judging.Half(f.half), Native: opt.Native, PageBytes: opt.PageBytes, Again: f.again, Command: command}
 	if err := f.readTogether(&of); err != nil || f.beside == "" {
 		return of, err
 	}

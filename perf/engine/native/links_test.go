@@ -3,6 +3,7 @@
 package native
 
 import (
+	"errors"
 	"testing"
 
 	"presage/perf/engine"
@@ -38,6 +39,18 @@ func TestLinks(t *testing.T) {
 		if t.Logf("%s: jumps to %d blocks stop, calls come back to %d places", name, jumps, returns); jumps*returns == 0 {
 			t.Errorf("%s: no calls, or no jumps to code that was not executed", name)
 		}
+	}
+}
+
+// TestNoRoomToLink: where a zone has no room for code between a jump and a block, all code is
+// dropped first.
+func TestNoRoomToLink(t *testing.T) {
+	z := &zone{cold: asm{mem: make([]byte, 2*linkReserve)}}
+	if err := z.linkable(); err != nil {
+		t.Error(err)
+	}
+	if z.cold.p = linkReserve + 1; !errors.Is(z.linkable(), errZoneFull) {
+		t.Error("a zone without room takes a link")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"presage/perf/locality"
+	"presage/perf/machine"
 	"presage/perf/misses"
 	"presage/perf/store"
 	"presage/perf/subject"
@@ -112,6 +113,41 @@ func TestFewRunsBetween(t *testing.T) {
 	}
 }
 
+// without is a Corrector that lacks a model, and may have another.
+type without struct {
+	*Corrector
+	others []*misses.Substitute
+}
+
+func (w without) Substitutes(context.Context, subject.Point) (*misses.Substitutes, error) {
+	return &misses.Substitutes{OtherRuns: w.others, Lacking: "no model of other runs"}, nil
+}
+
+// checkLacking tests that rows and groups say what is lacking, by a model of other runs, too.
+func checkLacking(t *testing.T, c *Corrector, model *misses.Model, m *machine.Machine) {
+	t.Helper()
+	other := &misses.Substitute{Model: model, Corrector: misses.NoCorrection{}, More: true, Warning: "of other runs"}
+	point := subject.Point{"n": 12000}
+	for _, by := range []without{{c, nil}, {c, []*misses.Substitute{other}}} {
+		rows, err := misses.Predict(t.Context(), model, m, []subject.Point{point}, misses.PredictOptions{Coverage: -1, Corrector: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if !strings.Contains(r.Warning, "no model of other runs") || strings.Contains(r.Warning, "of other runs;") != (by.others != nil) {
+				t.Errorf("%s: %s", r.Level, r.Warning)
+			}
+		}
+		groups, err := model.ByGroup(t.Context(), m, "L1", point, misses.PredictOptions{Corrector: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(groups.Warnings, "no model of other runs") {
+			t.Errorf("groups: %q", groups.Warnings)
+		}
+	}
+}
+
 // TestFailingBetween: where the program fails at a size between those of the profiles, models
 // are of these alone; where it cannot be run this time, that is said and not kept.
 func TestFailingBetween(t *testing.T) {
@@ -136,6 +172,7 @@ func TestFailingBetween(t *testing.T) {
 	if again != nil || err != nil {
 		t.Errorf("runs of which there is never a model: %v, %v", again, err)
 	}
+	checkLacking(t, c, model, m)
 	c.others = map[string]*misses.Substitutes{"n=12000": {Lacking: "no model"}}
 	if !c.lacking() {
 		t.Error("rows that lack a model would be kept")

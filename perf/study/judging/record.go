@@ -69,13 +69,17 @@ func headlineStudy(opt *HeadlineOptions) string {
 	}
 	switch opt.Half {
 	case All:
-		return study
 	case Fresh:
-		return study + ", fresh programs"
+		study += ", fresh programs"
 	case Second:
-		return study + ", second fresh programs"
+		study += ", second fresh programs"
+	default:
+		study += fmt.Sprintf(", %s half", opt.Half)
 	}
-	return fmt.Sprintf("%s, %s half", study, opt.Half)
+	if opt.Again {
+		study += ", by the models of now"
+	}
+	return study
 }
 
 // goals are those of the errors of each class.
@@ -105,6 +109,7 @@ type HeadlineOptions struct {
 	Half      Half   // the programs that were judged
 	Native    bool   // as Options.Native
 	PageBytes uint64 // as Options.PageBytes
+	Again     bool   // by the models of now, of programs whose first judgement stands
 	Command   string // that makes the findings again
 	// Beside are findings of the open half, to stand beside those of the closed one: how
 	// predictions do on programs that could be looked at while they were improved. Beside
@@ -129,7 +134,7 @@ func (f *Findings) Headlines(opt HeadlineOptions) []record.Headline {
 		errs := base
 		errs.Metric, errs.Goal = about, goals[s.Class]
 		switch {
-		case opt.Native:
+		case opt.Native || opt.Again:
 		case opt.Half.afterwards() && s.Class == ClassManyWays:
 			errs.Question = askedOf[opt.Half]
 		case opt.Half == Closed || opt.Half == All: // readers ask of programs that nobody worked with

@@ -153,6 +153,11 @@ func TestHeadlines(t *testing.T) {
 	}
 	// Of fresh programs it asks once.
 	fresh := findings().Headlines(HeadlineOptions{Half: Fresh, Command: "presage judge", Beside: findings(), Together: []*Findings{renamed("x"), renamed("y")}})
+	for _, h := range findings().Headlines(HeadlineOptions{Half: Fresh, Again: true, Command: "presage judge"}) {
+		if h.Study != "judging suite, fresh programs, by the models of now" || h.Question != "" {
+			t.Errorf("again: %+v", h)
+		}
+	}
 	together, every := 0, 0
 	for _, h := range fresh {
 		if strings.HasSuffix(h.Metric, "of these and the closed half's together") {
