@@ -1,7 +1,9 @@
 package metasim
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"presage/perf/cache"
 	"presage/perf/engine"
@@ -22,13 +24,14 @@ func (t *tracker) resolve(out *engine.Outcome) {
 			}
 		}
 	}
-	known := newPages(t, out)
+	known := t.pages
+	known.learn(out)
 	for l := range t.once {
 		if known.at[l] {
 			t.once[l] = known.blocks(t.sim, l)
 		}
 	}
-	var left, likeLeft = make([]float64, len(held)), make([]float64, len(held))
+	left, likeLeft := make([]float64, len(held)), make([]float64, len(held))
 	for i := range t.pieces {
 		p := &t.pieces[i]
 		began := p.segment // of its history
@@ -88,33 +91,55 @@ func positions(blocks []Counts) map[int]int {
 
 // pages knows which pages the run touched, and when.
 type pages struct {
-	before map[uint64]int // windows that had begun, by page: see engine.PageRun
-	at     []bool         // levels at which that counts
-	shift  []uint         // by level: log2 of the blocks in a page
+	before map[uint64]int    // windows that had begun, by page: see engine.PageRun
+	at     []bool            // levels at which that counts
+	shift  []uint            // by level: log2 of the blocks in a page
+	start  []map[uint64]bool // by level: pages that the run's start accessed
 }
 
-// newPages returns what is known of the pages of a run. It counts at levels that
-// histories simulate, if their blocks are no larger than pages.
-func newPages(t *tracker, out *engine.Outcome) *pages {
-	k := &pages{before: make(map[uint64]int), at: make([]bool, len(t.base)), shift: make([]uint, len(t.base))}
-	for _, r := range out.Pages {
-		for i := range r.Count {
-			k.before[r.First+i] = r.Before
-		}
+// newPages returns what is known of the pages of a run, of which more is known at its end
+// (learn). It counts at levels that histories simulate, if their blocks are no larger than
+// pages.
+func newPages(config *cache.Config) *pages {
+	var sizes []uint64
+	for _, l := range config.Levels {
+		sizes = append(sizes, l.BlockBytes)
 	}
-	for l := range k.at {
-		size := uint64(0)
-		if n := len(t.config.Levels); l < n {
-			size = t.config.Levels[l].BlockBytes
-		} else {
-			size = t.config.TLBs[l-n].EntryBytes
-		}
-		k.at[l] = l > 0 && out.Pages != nil && size <= engine.PageBytes
+	for _, l := range config.TLBs {
+		sizes = append(sizes, l.EntryBytes)
+	}
+	k := &pages{before: make(map[uint64]int), at: make([]bool, len(sizes)), shift: make([]uint, len(sizes)), start: make([]map[uint64]bool, len(sizes))}
+	for l, size := range sizes {
+		k.at[l] = l > 0 && size <= engine.PageBytes
 		for k.at[l] && size<<k.shift[l] < engine.PageBytes {
 			k.shift[l]++
 		}
 	}
 	return k
+}
+
+// begin notes which pages were accessed at the run's start.
+func (k *pages) begin(sim *cache.Simulator) {
+	for l := range k.at {
+		if !k.at[l] {
+			continue
+		}
+		seen := make(map[uint64]bool)
+		sim.Blocks(l, func(block uint64) { seen[block>>k.shift[l]] = true })
+		k.start[l] = seen
+	}
+}
+
+// learn notes which pages the run touched.
+func (k *pages) learn(out *engine.Outcome) {
+	for l := range k.at {
+		k.at[l] = k.at[l] && out.Pages != nil
+	}
+	for _, r := range out.Pages {
+		for i := range r.Count {
+			k.before[r.First+i] = r.Before
+		}
+	}
 }
 
 // fresh reports whether a block's page was touched for the first time after a window
@@ -123,23 +148,33 @@ func (k *pages) fresh(level int, block uint64, window int) bool {
 	return k.at[level] && k.before[block>>k.shift[level]] > window
 }
 
-// blocks returns the number of blocks of a level in all of the run: those that were
-// simulated, and in each page touched of which none was, as many as on average in the
-// others.
+// blocks returns the number of blocks of a level in all of the run. Those of pages that the
+// run's start came to, which is simulated, are known: there, a program touches a little of
+// each of many pages. Of other pages less may be known than is touched, or nothing: each
+// has as many blocks at least as the median of those of which something is known.
 func (k *pages) blocks(sim *cache.Simulator, level int) uint64 {
-	all, inPages := uint64(0), uint64(0)
-	seen := make(map[uint64]bool)
+	start := k.start[level]
+	all := uint64(0)
+	later := make(map[uint64]int)
 	sim.Blocks(level, func(block uint64) {
 		all++
-		page := block >> k.shift[level]
-		if _, touched := k.before[page]; touched {
-			inPages++
-			seen[page] = true
+		if page := block >> k.shift[level]; k.touched(page) && !start[page] {
+			later[page]++
 		}
 	})
-	mean := float64(uint64(1) << k.shift[level])
-	if len(seen) > 0 {
-		mean = float64(inPages) / float64(len(seen))
+	median := 1 << k.shift[level]
+	if counts := slices.Sorted(maps.Values(later)); len(counts) > 0 {
+		median = counts[len(counts)/2]
 	}
-	return all + uint64(math.Round(mean*float64(len(k.before)-len(seen))))
+	for page := range k.before {
+		if !start[page] {
+			all += uint64(max(0, median-later[page]))
+		}
+	}
+	return all
+}
+
+func (k *pages) touched(page uint64) bool {
+	_, ok := k.before[page]
+	return ok
 }

@@ -42,9 +42,10 @@ const (
 	// first accesses are known at all levels but the first, whatever d: in a page that
 	// was untouched when the history began, each block's first is the run's. They are
 	// taken back, too, and all of the run are misses once: the blocks that were
-	// simulated, and in each touched page of which none was, as many as in the others
-	// on average. The run's first million instructions are simulated for that, as a
-	// program's start looks at what nothing else does. All are derived here.
+	// simulated, and at least as many in each touched page as in the median of those
+	// of which something was, but for pages that the run's first million instructions
+	// touch. These are simulated for that, as a program's start looks at a little of
+	// much that it does not come back to. All are derived here.
 	WarmHistory
 )
 

@@ -97,6 +97,7 @@ type tracker struct {
 	group    []uint32 // of references
 	accesses []uint64 // by group, in the segment
 	pieces   []piece  // segments that count, by time
+	pages    *pages
 	once     []uint64 // by level: see Simulation.Once
 }
 
@@ -116,7 +117,7 @@ func newTracker(code *Code, config cache.Config, segments []segment, history boo
 	t := &tracker{
 		plan: plan, config: config, segments: segments, history: history, current: -1,
 		block: code.block, group: make([]uint32, len(plan.Refs)), accesses: make([]uint64, len(code.block)),
-		base: make([][]uint64, len(config.Levels)+len(config.TLBs)),
+		base: make([][]uint64, len(config.Levels)+len(config.TLBs)), pages: newPages(&config),
 	}
 	for i := range plan.Refs {
 		t.group[i] = uint32(plan.Refs[i].Group)
@@ -187,6 +188,9 @@ func (t *tracker) enter() {
 
 // leave ends a segment.
 func (t *tracker) leave() {
+	if t.current == 0 && t.history {
+		t.pages.begin(t.sim)
+	}
 	if t.current < 0 || !t.segments[t.current].counts() {
 		return
 	}

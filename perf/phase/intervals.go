@@ -54,7 +54,7 @@ type storedVectors struct {
 // and of their times.
 const (
 	storeVersion  = 3
-	sampleVersion = 4
+	sampleVersion = 5
 )
 
 // BlockVectors runs prog once at the point, and counts the instructions that each
