@@ -41,7 +41,7 @@ type Sampling struct {
 // less than twice as long with either.
 const (
 	HistoryShare    = 0.1
-	HistoryAccesses = 0.02
+	HistoryAccesses = 0.0125
 )
 
 // Title returns the name of the sample in tables.
