@@ -62,7 +62,7 @@ func (c *chain) touchDirect(i int, block uint64, ref *reference, mark tag) {
 		n.Misses++
 		l.missed++
 		if l.seen.add(block) {
-			n.Cold++
+			l.cold(n, block, ref.group)
 		}
 		if carry&dirty != 0 {
 			n.Writebacks++

@@ -14,12 +14,23 @@ type Fill struct {
 	Level int // of Config.Levels, followed by those of Config.TLBs
 	Group trace.GroupID
 	Set   uint32
+	Block uint64 // address / block size
 }
 
-// LogFills begins a list of the fills from now on.
+// First is a miss on a block that was never requested from its level before.
+type First struct {
+	Level int // as of Fill
+	Group trace.GroupID
+	Block uint64
+}
+
+// LogFills begins lists of the fills and of the first misses from now on.
 func (s *Simulator) LogFills() {
 	for _, c := range []*chain{&s.caches, &s.tlbs} {
 		c.logging = false
+		for i := range c.levels {
+			c.levels[i].noting = true
+		}
 		c.setDirect()
 		if c.fillable() {
 			c.logging = true
@@ -39,10 +50,13 @@ func (c *chain) fillable() bool {
 	return false
 }
 
-// EndLog ends the list of fills.
+// EndLog ends the lists of fills and of first misses.
 func (s *Simulator) EndLog() {
 	for _, c := range []*chain{&s.caches, &s.tlbs} {
 		c.logging = false
+		for i := range c.levels {
+			c.levels[i].noting = false
+		}
 		c.setDirect()
 	}
 }
@@ -58,27 +72,65 @@ func (s *Simulator) Fills() []Fill {
 	return all
 }
 
+// Firsts returns the list of first misses, by level, and empties it.
+func (s *Simulator) Firsts() []First {
+	var all []First
+	for l := range len(s.caches.levels) + len(s.tlbs.levels) {
+		level := s.level(l)
+		for _, f := range level.firsts {
+			f.Level = l
+			all = append(all, f)
+		}
+		level.firsts = level.firsts[:0]
+	}
+	return all
+}
+
+// cold counts a first miss on a block.
+func (l *level) cold(n *Counts, block uint64, group uint32) {
+	n.Cold++
+	if l.noting {
+		l.firsts = append(l.firsts, First{Group: trace.GroupID(group), Block: block})
+	}
+}
+
+// coldRow requests blocks from block on, so many of them, of which those that are new
+// are first misses.
+func (l *level) coldRow(n *Counts, block, count uint64, group uint32) {
+	if !l.noting {
+		n.Cold += l.seen.addRow(block, count)
+		return
+	}
+	for b := block; b < block+count; b++ {
+		if l.seen.add(b) {
+			l.cold(n, b, group)
+		}
+	}
+}
+
+// level returns a level of Config.Levels or, after these, of Config.TLBs.
+func (s *Simulator) level(i int) *level {
+	if n := len(s.caches.levels); i >= n {
+		return &s.tlbs.levels[i-n]
+	}
+	return &s.caches.levels[i]
+}
+
+// Blocks calls do with each block ever requested from a level, ascending. Levels are
+// numbered as in Distinct.
+func (s *Simulator) Blocks(level int, do func(block uint64)) { s.level(level).seen.each(do) }
+
 // Distinct returns the number of blocks ever accessed that belong to each set of a
 // level: of Config.Levels, followed by those of Config.TLBs.
 func (s *Simulator) Distinct(level int) []uint32 {
-	levels := s.caches.levels
-	if level >= len(levels) {
-		level -= len(levels)
-		levels = s.tlbs.levels
-	}
-	l := &levels[level]
+	l := s.level(level)
 	n := make([]uint32, l.sets)
 	l.seen.each(func(block uint64) { n[l.setOf(block)]++ })
 	return n
 }
 
 // Ways returns the ways of a level, numbered as in Distinct.
-func (s *Simulator) Ways(level int) uint64 {
-	if n := len(s.caches.levels); level >= n {
-		return s.tlbs.levels[level-n].ways
-	}
-	return s.caches.levels[level].ways
-}
+func (s *Simulator) Ways(level int) uint64 { return s.level(level).ways }
 
 // filterBlocks is the largest size of a filter.
 const filterBlocks = 4096

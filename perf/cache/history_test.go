@@ -27,6 +27,7 @@ func TestFillsAndDistinct(t *testing.T) {
 		}
 		oracle := newNaive(plan, config.Levels, true)
 		s.LogFills()
+		firsts := make(map[First]int)
 		for range 3 {
 			accesses := drawAccesses(t, len(plan.Refs), 60)
 			for i := range accesses {
@@ -73,12 +74,46 @@ func TestFillsAndDistinct(t *testing.T) {
 					}
 				}
 			}
+			for _, f := range s.Firsts() {
+				firsts[f]++
+			}
 			s.Flush()
 			for _, level := range oracle.levels {
 				clear(level.sets)
 			}
 		}
+		checkFirsts(t, s, firsts)
 	})
+}
+
+// checkFirsts: there is one first miss for each block that was ever requested from a level,
+// of the group that has it among its cold misses.
+func checkFirsts(t *rapid.T, s *Simulator, firsts map[First]int) {
+	cold := make(map[First]uint64) // by level and group
+	blocks := make(map[First]bool) // by level and block
+	for f, n := range firsts {
+		if n != 1 {
+			t.Fatalf("%d times %+v", n, f)
+		}
+		cold[First{Level: f.Level, Group: f.Group}]++
+		blocks[First{Level: f.Level, Block: f.Block}] = true
+	}
+	for l, level := range s.Result().Levels {
+		for g, c := range level.Groups {
+			if n := cold[First{Level: l, Group: trace.GroupID(g)}]; n != c.Cold {
+				t.Fatalf("level %d, group %d: %d first misses, %d cold", l, g, n, c.Cold)
+			}
+		}
+		s.Blocks(l, func(block uint64) {
+			if !blocks[First{Level: l, Block: block}] {
+				t.Fatalf("level %d: no first miss on block %d", l, block)
+			}
+			delete(blocks, First{Level: l, Block: block})
+		})
+	}
+	if len(blocks) > 0 {
+		t.Fatalf("first misses on other blocks: %v", blocks)
+	}
 }
 
 // TestWarmedIsHeld: what fits the second level is held after Warm, in whatever form

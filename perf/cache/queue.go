@@ -168,7 +168,7 @@ func (l *level) countMisses(out []transfer, below []Counts) {
 		word, bit := &page[block>>6&(1<<9-1)], uint64(1)<<(block&63)
 		if *word&bit == 0 {
 			*word |= bit
-			n.Cold++
+			l.cold(n, block, r.from.group)
 		}
 		n.Writebacks += uint64(r.victim & dirty)
 	}

@@ -93,14 +93,9 @@ func (s *Simulator) Result() *Result {
 // Misses sets dst to the misses of each group of the plan so far at a level of
 // Config.Levels or, after these, of Config.TLBs, as Result has them, and returns it.
 func (s *Simulator) Misses(dst []uint64, level int) []uint64 {
-	levels := s.caches.levels
-	if level >= len(levels) {
-		level -= len(levels)
-		levels = s.tlbs.levels
-	}
 	dst = dst[:0]
-	for i := range levels[level].counts {
-		dst = append(dst, levels[level].counts[i].Misses)
+	for _, n := range s.level(level).counts {
+		dst = append(dst, n.Misses)
 	}
 	return dst
 }
@@ -138,6 +133,8 @@ type level struct {
 	gives  bool     // the level below takes what this one evicts
 	below  [2]uint8 // the level that sees the misses: of other data, and of floating-point data
 	seen   seen
+	noting bool    // firsts is kept: see LogFills
+	firsts []First // without their Level
 	ways   uint64
 	missed uint64   // misses of all groups
 	counts []Counts // by group; accesses that reference.count counts are not included
@@ -356,7 +353,7 @@ func (c *chain) miss(i int, block uint64, victim tag, ref *reference) {
 		c.tell(m)
 	}
 	if victim == 0 && c.logging {
-		c.fills = append(c.fills, Fill{i, trace.GroupID(ref.group), uint32(l.setOf(block))})
+		c.fills = append(c.fills, Fill{i, trace.GroupID(ref.group), uint32(l.setOf(block)), block})
 	}
 	if c.prefetching != nil && victim != 0 {
 		c.prefetching.left(i, victim.block())
@@ -385,7 +382,7 @@ func (c *chain) countMiss(i int, block uint64, group uint32) {
 		c.prefetching.clock.depth = max(c.prefetching.clock.depth, i+1)
 	}
 	if l.seen.add(block) {
-		n.Cold++
+		l.cold(n, block, group)
 	}
 }
 

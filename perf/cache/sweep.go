@@ -95,15 +95,15 @@ func (c *chain) sweep(l *trace.Loop, from, to uint32) {
 	case r.leaps || below < len(c.levels):
 		for page, at := f.At(from).Addr()>>shift, from+1; at <= to; at++ {
 			if b := f.At(at).Addr() >> shift; b != page {
-				n.Cold += level.seen.addRow(b, 1)
+				level.coldRow(n, b, 1, ref.group)
 				c.sweepBelow(below, b, ref)
 				page = b
 			}
 		}
 	case f.Step > 0:
-		n.Cold += level.seen.addRow(r.lo+1, r.moves)
+		level.coldRow(n, r.lo+1, r.moves, ref.group)
 	default:
-		n.Cold += level.seen.addRow(r.lo, r.moves)
+		level.coldRow(n, r.lo, r.moves, ref.group)
 	}
 	c.restack(l, from, to)
 }

@@ -24,7 +24,7 @@ func (c *chain) ask(i int, block uint64, ref *reference) {
 	c.countMiss(i, block, ref.group)
 	c.tell(Missed{Level: i, Block: block, Fetched: true})
 	if c.logging && !l.full(block) {
-		c.fills = append(c.fills, Fill{i, trace.GroupID(ref.group), uint32(l.setOf(block))})
+		c.fills = append(c.fills, Fill{i, trace.GroupID(ref.group), uint32(l.setOf(block)), block})
 	}
 	first, last := l.bytes(block)
 	c.demand(int(l.below[ref.float]), first, last, ref, 0)

@@ -34,6 +34,12 @@ type Outcome struct {
 
 	MemoryPeak uint64 // largest number of bytes accessible at a time
 
+	// Pages are the pages of memory that the program touched, ascending, if
+	// Request.Pages asks for them and the engine and its host can tell; nil
+	// otherwise. Those that were filled before the run began, from the executable or
+	// with its arguments, are not among them, whether it touched them or not.
+	Pages []PageRun
+
 	// HeapPeak is the most bytes that the program had by moving the program break
 	// (brk), Mappings how often it mapped memory of its own; both 0 if the engine
 	// does not count them.
@@ -66,6 +72,19 @@ type Outcome struct {
 
 	Clock   time.Duration // time that passed for the program
 	Elapsed time.Duration // time that passed on the host
+}
+
+// PageBytes is the size of the pages of Outcome.Pages.
+const PageBytes = 4096
+
+// PageRun is a number of pages, one after the other, that were touched at about the
+// same time.
+type PageRun struct {
+	First, Count uint64 // number of the first (address / PageBytes), and how many
+	// Before is the number of Outcome.Windows that had begun when they were found
+	// touched. An engine looks when a window begins that does not follow on the one
+	// before, when memory is given back, and at the end.
+	Before int
 }
 
 // RefusedFile is a file that the program was not allowed to open.

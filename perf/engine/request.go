@@ -91,6 +91,9 @@ type Request struct {
 	// unless another thread ran before the first event.
 	Windows []trace.Window
 
+	// Pages asks for Outcome.Pages. It costs a few thousandths of the run.
+	Pages bool
+
 	// Snapshot is called with the state of the program at the first transfer
 	// of control at or after each count of SnapshotAt, which are ascending; its
 	// error ends the run. Counts up to that of Resume are skipped. For engines

@@ -25,6 +25,14 @@ func (p *subject) Run(ctx context.Context, r engine.Request) (*engine.Outcome, e
 	return engine.Repeat(rv64.Engine{}, p.file, p.input, nil)(ctx, r)
 }
 
+// blind runs the subject as an engine does that cannot tell which pages were touched.
+func blind(p *subject) engine.Runner {
+	return func(ctx context.Context, r engine.Request) (*engine.Outcome, error) {
+		r.Pages = false
+		return p.Run(ctx, r)
+	}
+}
+
 // build compiles a Go program for the engine.
 func build(tb testing.TB, source string) *objfile.File {
 	tb.Helper()

@@ -36,8 +36,16 @@ const (
 	// were simulated touched d blocks of the set and it has w < d ways: so many of d
 	// blocks that are accessed alike are not held. If d <= w nothing was ever
 	// evicted: they are hits, but for the first access to each block, which is one
-	// miss of the whole run whatever the stretch stands for (Simulation.Once). Both
-	// are derived here.
+	// miss of the whole run whatever the stretch stands for (Simulation.Once).
+	//
+	// Where the engine lists the pages that the run touches (engine.Outcome.Pages),
+	// first accesses are known at all levels but the first, whatever d: in a page that
+	// was untouched when the history began, each block's first is the run's. They are
+	// taken back, too, and all of the run are misses once: the blocks that were
+	// simulated, and at least as many in each touched page as in the median of those
+	// of which something was, but for pages that the run's first million instructions
+	// touch. These are simulated for that, as a program's start looks at a little of
+	// much that it does not come back to. All are derived here.
 	WarmHistory
 )
 
@@ -118,8 +126,8 @@ type Counts struct {
 	Misses   []uint64 // at each of Simulation.Levels, without those that WarmHistory does not take for misses
 }
 
-// Simulate runs the program once, up to the end of the last stretch, and simulates
-// each hierarchy independently on a sample of the run.
+// Simulate runs the program once, up to the end of the last stretch or, with WarmHistory,
+// to its own, and simulates each hierarchy independently on a sample of the run.
 func Simulate(ctx context.Context, run engine.Runner, code *Code, sample Sample, hierarchies []cache.Config, opt SimulateOptions) ([]*Simulation, error) {
 	if err := opt.fill(); err != nil {
 		return nil, err
@@ -132,7 +140,11 @@ func Simulate(ctx context.Context, run engine.Runner, code *Code, sample Sample,
 	for _, s := range segments {
 		r.Windows = append(r.Windows, s.Window)
 	}
-	r.Until = segments[len(segments)-1].To
+	if opt.Warmup == WarmHistory {
+		r.Pages = true // of all the run
+	} else {
+		r.Until = segments[len(segments)-1].To
+	}
 	trackers := make([]*tracker, len(hierarchies))
 	collectors := make([]trace.Collector, len(hierarchies))
 	for i, h := range hierarchies {

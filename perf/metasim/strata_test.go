@@ -102,7 +102,7 @@ func TestStrataCountTheirAccesses(t *testing.T) {
 		TLBs:   []cache.TLB{{Name: "TLB", Entries: 8, EntryBytes: 256, Ways: 2}},
 	}
 	run := func(s metasim.Sample, opt metasim.SimulateOptions) *metasim.Simulation {
-		sims, err := metasim.Simulate(t.Context(), p.Run, code, s, []cache.Config{config}, opt)
+		sims, err := metasim.Simulate(t.Context(), blind(p), code, s, []cache.Config{config}, opt)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package metasim
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 
 	"presage/perf/cache"
@@ -24,6 +23,10 @@ type segment struct {
 // counts reports whether what the segment accesses is counted.
 func (s *segment) counts() bool { return s.stretch >= 0 || s.like >= 0 }
 
+// startLength is how much of a run's beginning WarmHistory simulates, in instructions: a
+// program looks at much then that it was loaded with, and never again.
+const startLength = 1_000_000
+
 // segmentsOf returns the stretches of a sample, each preceded by its warm-up. A gap
 // between stretches no longer than the warm-up is simulated whole as warm-up, and
 // the caches keep their contents.
@@ -32,6 +35,13 @@ func segmentsOf(sample *Sample, opt *SimulateOptions) []segment {
 	var last uint64
 	for i, s := range sample.Stretches {
 		from := s.From - min(opt.WarmLength, s.From-last)
+		if i == 0 && opt.Warmup == WarmHistory {
+			if from <= startLength {
+				from = 0
+			} else {
+				list = append(list, segment{Window: trace.Window{To: startLength}, stretch: -1, fresh: true, like: -1})
+			}
+		}
 		fresh := i == 0 || !opt.keeps() && from > last
 		if opt.Warmup == WarmHistory && s.From-from > DefaultWarmLength {
 			to := s.From - DefaultWarmLength
@@ -86,18 +96,18 @@ type tracker struct {
 	block    []int    // of groups
 	group    []uint32 // of references
 	accesses []uint64 // by group, in the segment
-	done     []StretchResult
-	fills    [][]cache.Fill // of each of them, with history
-	strata   []stratum
+	pieces   []piece  // segments that count, by time
+	pages    *pages
 	once     []uint64 // by level: see Simulation.Once
 }
 
-// stratum is what a part of a history counted.
-type stratum struct {
-	like   int // index in Sample.Stretches
-	window int // of the run
-	blocks []Counts
+// piece is what a segment counted that is a stretch, or like one.
+type piece struct {
+	segment int
+	blocks  []Counts
+	// With history:
 	fills  []cache.Fill
+	firsts []cache.First
 }
 
 var _ trace.RunCollector = (*tracker)(nil)
@@ -107,7 +117,7 @@ func newTracker(code *Code, config cache.Config, segments []segment, history boo
 	t := &tracker{
 		plan: plan, config: config, segments: segments, history: history, current: -1,
 		block: code.block, group: make([]uint32, len(plan.Refs)), accesses: make([]uint64, len(code.block)),
-		base: make([][]uint64, len(config.Levels)+len(config.TLBs)),
+		base: make([][]uint64, len(config.Levels)+len(config.TLBs)), pages: newPages(&config),
 	}
 	for i := range plan.Refs {
 		t.group[i] = uint32(plan.Refs[i].Group)
@@ -178,21 +188,18 @@ func (t *tracker) enter() {
 
 // leave ends a segment.
 func (t *tracker) leave() {
+	if t.current == 0 && t.history {
+		t.pages.begin(t.sim)
+	}
 	if t.current < 0 || !t.segments[t.current].counts() {
 		return
 	}
-	s := &t.segments[t.current]
+	p := piece{segment: t.current, blocks: t.blocks()}
 	t.sim.EndLog()
-	var fills []cache.Fill
 	if t.history {
-		fills = t.sim.Fills()
+		p.fills, p.firsts = t.sim.Fills(), t.sim.Firsts()
 	}
-	if s.like >= 0 {
-		t.strata = append(t.strata, stratum{s.like, t.current, t.blocks(), fills})
-		return
-	}
-	t.done = append(t.done, StretchResult{Stretch: Stretch{s.Window, s.weight}, Blocks: t.blocks()})
-	t.fills = append(t.fills, fills)
+	t.pieces = append(t.pieces, p)
 }
 
 // blocks returns what the segment that ends counted.
@@ -213,83 +220,6 @@ func (t *tracker) blocks() (list []Counts) {
 	return list
 }
 
-// resolve takes back the misses of each stretch, and of what is like it, that
-// WarmHistory does not take for misses, and returns those of each level that the run has
-// once.
-func (t *tracker) resolve() (once []uint64) {
-	held := make([][]float64, len(t.config.Levels)+len(t.config.TLBs)) // by level and set: the share that is held
-	once = make([]uint64, len(held))
-	for l := range held {
-		ways := t.sim.Ways(l)
-		for _, distinct := range t.sim.Distinct(l) {
-			held[l] = append(held[l], min(1, float64(ways)/float64(max(1, distinct))))
-			if uint64(distinct) <= ways {
-				once[l] += uint64(distinct)
-			}
-		}
-	}
-	left := make([]float64, len(held))
-	for i := range t.done {
-		clear(left)
-		t.takeBack(t.done[i].Blocks, t.fills[i], held, left)
-	}
-	clear(left)
-	for i := range t.strata {
-		t.takeBack(t.strata[i].blocks, t.strata[i].fills, held, left)
-	}
-	return once
-}
-
-// takeBack takes back misses of blocks: of each fill the share that its set holds. left
-// is by level what rounding leaves to the blocks that follow.
-func (t *tracker) takeBack(blocks []Counts, fills []cache.Fill, held [][]float64, left []float64) {
-	type cell struct{ block, level int }
-	hits := make(map[cell]float64)
-	for _, f := range fills {
-		hits[cell{t.block[f.Group], f.Level}] += held[f.Level][f.Set]
-	}
-	for _, c := range blocks {
-		for l := range c.Misses {
-			want := left[l] + hits[cell{c.Block, l}]
-			taken := min(math.Floor(want), float64(c.Misses[l]))
-			left[l] = want - taken
-			c.Misses[l] -= uint64(taken)
-		}
-	}
-}
-
-// join adds the strata to the stretches that they are like.
-func (t *tracker) join(windows []trace.Window) {
-	levels := len(t.base)
-	all := make([]map[int]*Counts, len(t.done)) // by block
-	for _, s := range t.strata {
-		if s.like >= len(t.done) {
-			continue // the run ended before that stretch
-		}
-		if all[s.like] == nil {
-			all[s.like] = make(map[int]*Counts)
-		}
-		w := windows[s.window]
-		t.done[s.like].LikeInstructions += w.To - w.From
-		for _, c := range s.blocks {
-			sum := all[s.like][c.Block]
-			if sum == nil {
-				sum = &Counts{Block: c.Block, Misses: make([]uint64, levels)}
-				all[s.like][c.Block] = sum
-			}
-			sum.Accesses += c.Accesses
-			for l := 1; l < levels; l++ {
-				sum.Misses[l] += c.Misses[l]
-			}
-		}
-	}
-	for i, blocks := range all {
-		for _, b := range slices.Sorted(maps.Keys(blocks)) {
-			t.done[i].Like = append(t.done[i].Like, *blocks[b])
-		}
-	}
-}
-
 // finish returns the counts of the stretches that the run reached.
 func (t *tracker) finish(out *engine.Outcome) ([]StretchResult, error) {
 	for t.err == nil && t.current+1 < len(out.Windows) {
@@ -302,15 +232,53 @@ func (t *tracker) finish(out *engine.Outcome) ([]StretchResult, error) {
 	}
 	t.leave()
 	if t.history {
-		t.once = t.resolve()
+		t.resolve(out)
 	}
-	t.join(out.Windows)
-	reached := 0
-	for i, w := range out.Windows {
-		if t.segments[i].stretch >= 0 {
-			t.done[reached].Instructions = w.To - w.From
-			reached++
+	return t.join(out.Windows), nil
+}
+
+// join returns the stretches, each with what is like it.
+func (t *tracker) join(windows []trace.Window) []StretchResult {
+	var done []StretchResult
+	for _, p := range t.pieces {
+		if s := &t.segments[p.segment]; s.stretch >= 0 && p.segment < len(windows) {
+			w := windows[p.segment]
+			done = append(done, StretchResult{Stretch: Stretch{s.Window, s.weight}, Instructions: w.To - w.From, Blocks: p.blocks})
 		}
 	}
-	return t.done[:reached], nil
+	all := make([]map[int]*Counts, len(done)) // by block
+	for _, p := range t.pieces {
+		like := t.segments[p.segment].like
+		if like < 0 || like >= len(done) {
+			continue // a stretch, or like one before which the run ended
+		}
+		if all[like] == nil {
+			all[like] = make(map[int]*Counts)
+		}
+		w := windows[p.segment]
+		done[like].LikeInstructions += w.To - w.From
+		t.pool(all[like], p.blocks)
+	}
+	for i, blocks := range all {
+		for _, b := range slices.Sorted(maps.Keys(blocks)) {
+			done[i].Like = append(done[i].Like, *blocks[b])
+		}
+	}
+	return done
+}
+
+// pool adds counts to sums by block, without misses at the first level.
+func (t *tracker) pool(sums map[int]*Counts, blocks []Counts) {
+	levels := len(t.base)
+	for _, c := range blocks {
+		sum := sums[c.Block]
+		if sum == nil {
+			sum = &Counts{Block: c.Block, Misses: make([]uint64, levels)}
+			sums[c.Block] = sum
+		}
+		sum.Accesses += c.Accesses
+		for l := 1; l < levels; l++ {
+			sum.Misses[l] += c.Misses[l]
+		}
+	}
 }

@@ -91,7 +91,7 @@ const overheadKind = "overhead"
 
 // measure returns the times, from the store if they are there.
 func (o *overheadInputs) measure(ctx context.Context, p *Intervals) ([2][]RunCost, error) {
-	key, err := store.NewKey(overheadKind, storeVersion, *o)
+	key, err := store.NewKey(overheadKind, sampleVersion, *o)
 	if err != nil {
 		return [2][]RunCost{}, err
 	}

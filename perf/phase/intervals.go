@@ -49,10 +49,13 @@ type storedVectors struct {
 	Warnings     []string
 }
 
-// storeVersion is part of the key of stored vectors and simulations: raise it
-// when the meaning of storedVectors or storedSample, or the blocks of a program,
-// change.
-const storeVersion = 3
+// storeVersion is part of the key of stored vectors: raise it when the meaning of
+// storedVectors, or the blocks of a program, change. sampleVersion is that of simulations
+// and of their times.
+const (
+	storeVersion  = 3
+	sampleVersion = 5
+)
 
 // BlockVectors runs prog once at the point, and counts the instructions that each
 // interval executes in each basic block. Results are kept in the store.
@@ -127,6 +130,14 @@ func errorTexts(list []error) (out []string) {
 		out = append(out, err.Error())
 	}
 	return out
+}
+
+// accesses returns the number of memory references executed in the run.
+func (p *Intervals) accesses() (sum uint64) {
+	for b, n := range p.Executions {
+		sum += n * uint64(p.Code.Blocks[b].Refs)
+	}
+	return sum
 }
 
 // Coarser returns the same run in intervals that are factor times as long.

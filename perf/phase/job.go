@@ -53,7 +53,7 @@ type sampleSpec struct {
 }
 
 func (s *sampleInputs) job(p *Intervals) (campaign.Job, error) {
-	key, err := store.NewKey(sampleKind, storeVersion, *s)
+	key, err := store.NewKey(sampleKind, sampleVersion, *s)
 	if err != nil {
 		return campaign.Job{}, err
 	}
@@ -69,7 +69,7 @@ type overheadSpec struct {
 }
 
 func (o *overheadInputs) job(p *Intervals) (campaign.Job, error) {
-	key, err := store.NewKey(overheadKind, storeVersion, *o)
+	key, err := store.NewKey(overheadKind, sampleVersion, *o)
 	if err != nil {
 		return campaign.Job{}, err
 	}

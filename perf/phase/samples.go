@@ -194,7 +194,7 @@ const sampleKind = "metasim"
 
 // simulate finds the simulation of a sample in the store, or runs it.
 func (s *sampleInputs) simulate(ctx context.Context, p *Intervals) (*storedSample, error) {
-	key, err := store.NewKey(sampleKind, storeVersion, *s)
+	key, err := store.NewKey(sampleKind, sampleVersion, *s)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,8 @@ megabytes up, and judges it by the study that was recorded.
 
 After a history (--warmup history), misses within its second half count by access, too:
 for the points of the clusters that its intervals are in, at caches below the first and
-at TLBs.
+at TLBs. First accesses of the run are known there by the pages that it touches, where
+the engine and its host tell (RISC-V programs on Linux), and are misses once.
 
 --ranks P takes the ranks of a parallel run one by one, each a run of the program with
 its number in place of {rank} in --args, and prints what each does to memory, and all
@@ -75,7 +76,7 @@ blocks, PREFIX-rankblocks.csv.`,
 	f.Float64SliceVar(&m.percents, "percent", nil, "also simulate these percentages of the run, in regular periods, such as 10,1")
 	f.IntVar(&m.periods, "periods", 0, fmt.Sprintf("number of these periods (default %d)", metasim.DefaultPeriods))
 	f.StringVar(&m.warmup, "warmup", "fixed", "contents of caches at the start of a stretch: fixed (left by a number of instructions before it), none, kept (left by the previous stretch), kept-fixed, or history (of the instructions before it, long enough for megabytes; what misses only because caches were empty before these is no miss)")
-	f.Uint64Var(&m.warmLength, "warmup-length", 0, fmt.Sprintf("instructions to warm up with (default %d; with history, %g%% of the run divided among the stretches)", metasim.DefaultWarmLength, 100*phase.HistoryShare))
+	f.Uint64Var(&m.warmLength, "warmup-length", 0, fmt.Sprintf("instructions to warm up with (default %d; with history, %g%% of the run, or what of it has %g accesses an instruction of the run, divided among the stretches)", metasim.DefaultWarmLength, 100*phase.HistoryShare, phase.HistoryAccesses))
 	f.BoolVar(&m.full, "full", false, "also simulate the whole run")
 	f.StringVar(&m.record, "record", "", "run the whole study, and write its tables to files with this name prefix")
 	f.BoolVar(&m.onlyHistory, "history", false, "with --record: write PREFIX-history.csv alone, by the study recorded under the prefix")

@@ -129,6 +129,9 @@ func newMachine(f *objfile.File, opt options) (*machine, error) {
 		m.close()
 		return nil, err
 	}
+	if opt.Pages {
+		mem.startFootprint()
+	}
 	m.enterAll()
 	if err := m.startTrace(); err != nil {
 		m.close()
@@ -424,6 +427,10 @@ func (m *machine) result() *result {
 	}
 	r.Clock = time.Duration(m.now())
 	r.MemoryPeak = m.mem.peak
+	if f := m.mem.footprint; f != nil {
+		m.mem.surveyAll()
+		r.Pages = f.pages()
+	}
 	for n, count := range m.unknown {
 		call := engine.SyscallCount{Number: n, Count: count}
 		if n == callClone {

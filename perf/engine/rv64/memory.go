@@ -64,6 +64,8 @@ type memory struct {
 	peak    uint64 // the largest usable
 
 	generation uint64 // counts changes of perm
+
+	footprint *footprint // nil: not asked for
 }
 
 func newMemory(size uint64) (*memory, error) {
@@ -100,6 +102,9 @@ func (m *memory) unmapRange(addr, n uint64) {
 	m.edges = m.edgesAfter(addr, n, 0)
 	touched := false
 	m.generation++
+	if m.footprint != nil {
+		m.survey(addr, n)
+	}
 	for p := addr / pageBytes; p < (addr+n)/pageBytes; p++ {
 		touched = touched || m.perm[p]&pageUsed != 0
 		if m.perm[p]&pageAccess != 0 {
@@ -108,7 +113,7 @@ func (m *memory) unmapRange(addr, n uint64) {
 		m.perm[p] = 0
 	}
 	if touched {
-		m.host.discard(addr, n, m.perm)
+		m.discard(addr, n)
 	}
 	m.remove(span{addr, addr + n})
 }
@@ -219,8 +224,19 @@ func (m *memory) splits(addr, n uint64) bool {
 
 // zeroRange makes mapped pages read as zeros again.
 func (m *memory) zeroRange(addr, n uint64) error {
-	m.host.discard(addr, n, m.perm)
+	if m.footprint != nil {
+		m.survey(addr, n)
+	}
+	m.discard(addr, n)
 	return m.follow(addr, n)
+}
+
+// discard is that of the host, of small pages if they are to be told apart.
+func (m *memory) discard(addr, n uint64) {
+	m.host.discard(addr, n, m.perm)
+	if m.footprint != nil {
+		m.host.small(addr, n)
+	}
 }
 
 // allMapped reports whether every page of the range is mapped.

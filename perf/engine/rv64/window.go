@@ -123,6 +123,12 @@ func (m *machine) openWindow(at uint64) {
 	m.useCode(0)
 	m.enterAll()
 	m.flush(at) // it is empty: this sets the start of the batch
+	if f := m.mem.footprint; f != nil {
+		if n := len(m.counted.Windows); n == 0 || m.counted.Windows[n-1].To < at {
+			m.mem.surveyAll()
+		}
+		f.begun++
+	}
 	m.counted.Windows = append(m.counted.Windows, trace.Window{From: at, To: at})
 }
 
