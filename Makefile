@@ -266,7 +266,9 @@ infer: ## simulate programs on random architectures, infer models of both, and r
 		$(GO) run ./perf/cmd/presage infer study --variables $$v --record datasets/inferred/$$v && \
 		$(GO) run ./perf/cmd/presage infer baselines --variables $$v --left-out --script datasets/inferred/baselines.R --record datasets/inferred/$$v || exit 1; \
 	done
-	$(GO) run ./perf/cmd/presage infer study --variables paper --hierarchical --record datasets/inferred/paper-hierarchical
+	for v in limits paper; do \
+		$(GO) run ./perf/cmd/presage infer study --variables $$v --hierarchical --record datasets/inferred/$$v-hierarchical || exit 1; \
+	done
 	$(GO) run ./perf/cmd/presage infer study --variables portable --record datasets/inferred/portable
 	$(GO) run ./perf/cmd/presage infer study --variables portable --searched --known --record datasets/inferred/searched
 	$(GO) run ./perf/cmd/presage infer study --variables portable --joint --population 40 --generations 12 --record datasets/inferred/joint
@@ -277,11 +279,14 @@ infer: ## simulate programs on random architectures, infer models of both, and r
 	$(GO) run ./perf/cmd/presage infer study --variables histograms --products 3 --record datasets/inferred/histograms-3
 	$(GO) run ./perf/cmd/presage infer study --variables counted --record datasets/inferred/counted
 
-infer-long: ## the same with shards of ten million instructions, and of one million beside them, of fewer programs (an hour and a half on one core; goes on where it was interrupted)
+infer-long: ## the same with shards of ten million instructions, and of one million beside them, of fewer programs (two hours on one core; goes on where it was interrupted)
 	for l in 10000000:ten-million 1000000:million; do \
 		d=datasets/inferred/long/$${l#*:}; \
 		$(GO) run ./perf/cmd/presage infer campaign --subjects datasets/inferred/long/subjects.yaml --shards 1 --train 24 --length $${l%:*} --record $$d && \
-		$(GO) run ./perf/cmd/presage infer study --known --data $$d --variables portable --record $$d/portable || exit 1; \
+		$(GO) run ./perf/cmd/presage infer distances -q --data $$d --subjects datasets/inferred/long/subjects.yaml --length $${l%:*} && \
+		$(GO) run ./perf/cmd/presage infer study --known --data $$d --variables portable --record $$d/portable && \
+		$(GO) run ./perf/cmd/presage infer study --data $$d --variables portable --process --record $$d/process && \
+		$(GO) run ./perf/cmd/presage infer study --data $$d --variables histograms --record $$d/histograms || exit 1; \
 	done
 
 # At real-time priority, where that is allowed, others cannot take the processor in

@@ -37,8 +37,8 @@ type Sampling struct {
 
 // By default, HistoryShare of a run at most warms caches up by history, and no more than
 // what has HistoryAccesses an instruction of the run: recording and simulating an access
-// costs 5 to 25 ns, an instruction of an untraced run 0.2 to 0.6 ns, so that runs take
-// less than twice as long with either.
+// costs 5 to 25 ns, an instruction of an untraced run 0.2 to 0.6 ns. It is to keep runs
+// below twice the time of untraced ones.
 const (
 	HistoryShare    = 0.1
 	HistoryAccesses = 0.0125

@@ -116,8 +116,9 @@ for --variables histograms.
 
 What was counted is kept in the store: an interrupted command resumes where it
 stopped.`,
-		Example: "  presage infer distances --data /tmp/inferred",
-		Args:    cobra.NoArgs,
+		Example: `  presage infer distances --data /tmp/inferred
+  presage infer distances --data datasets/inferred/long/ten-million --subjects datasets/inferred/long/subjects.yaml --length 10000000`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			profiles, err := inferred.LoadProfiles(data)
 			if err != nil {
@@ -142,6 +143,7 @@ stopped.`,
 	f.StringVar(&data, "data", filepath.Join("datasets", "inferred"), "folder that campaign wrote")
 	f.StringVar(&c.Programs, "programs", filepath.Join("datasets", "programs"), "folder of the programs")
 	f.StringVar(&subjects, "subjects", filepath.Join("datasets", "inferred", "subjects.yaml"), "file of the programs, their inputs and roles")
+	f.Uint64Var(&c.Length, "length", 0, "instructions of a shard, as the campaign had them (default 1000000)")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	on.register(cmd)
 	return cmd

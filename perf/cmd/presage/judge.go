@@ -52,7 +52,7 @@ them. Results are kept in the store: an interrupted run goes on where it stopped
 
 A suite has an open half, which may be looked at while predictions are improved, and
 a closed one, which has to be asked for. Fresh programs are written after predictions
-were improved, and second ones after those had been looked at.`,
+were improved, second ones after those had been looked at, and third ones after these.`,
 		Example: `  presage judge datasets/suite/suite.yaml --machine origin2000,itanium2,zen4
   presage judge datasets/suite/suite.yaml --machine zen4 --program lufact,spmv --table misses --format csv
   presage judge datasets/suite/suite.yaml --half all --machine origin2000,itanium2,zen4 --record datasets/validation/suite-all
@@ -83,7 +83,7 @@ were improved, and second ones after those had been looked at.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.half, "half", string(judging.Open), "programs to judge: open, closed, fresh, second or all")
+	f.StringVar(&flags.half, "half", string(judging.Open), "programs to judge: open, closed, fresh, second, third or all")
 	f.StringSliceVar(&flags.programs, "program", nil, "judge these programs of the half only")
 	f.StringSliceVar(&flags.machines, "machine", nil, "machines: names (see presage machines) or .yaml files")
 	f.BoolVar(&opt.Native, "native", false, "build the programs by the compilers of this computer, with shared libraries, and run them natively (x86-64 Linux); cycles are not judged")
@@ -93,7 +93,7 @@ were improved, and second ones after those had been looked at.`,
 	f.StringVar(&flags.record, "record", "", "name prefix of the files to write the rows to")
 	f.StringVar(&flags.from, "from", "", "name prefix of files that --record wrote, to read in place of judging; --half, --native and --pages say what they are of")
 	f.StringVar(&flags.headlines, "headlines", "", "file of headlines to update, such as datasets/headlines.csv")
-	f.StringVar(&flags.beside, "beside", "", "name prefix of recorded rows to stand beside headlines: of the open half beside the closed one's, of the closed half beside those of fresh and second programs")
+	f.StringVar(&flags.beside, "beside", "", "name prefix of recorded rows to stand beside headlines: of the open half beside the closed one's, of the closed half beside those of programs written afterwards")
 	f.BoolVar(&flags.again, "again", false, "headlines are of programs judged before, by the models of now: those of the first judgement stand")
 	f.StringSliceVar(&flags.together, "together", nil, "name prefixes of recorded rows of other programs that intervals are not calibrated on, for a headline on the intervals of all of them")
 	f.StringVar(&flags.dir, "store", "", "folder that keeps executables, profiles and simulations (default the user's)")
@@ -192,7 +192,7 @@ func (f *judgeFlags) headlineOptions(opt *judging.Options, command string) (judg
 	}
 	want := of.Half.Beside()
 	if want == "" || f.headlines == "" {
-		return of, errors.New("--beside is for headlines of the closed half and of programs written afterwards: give --half closed, fresh or second, and --headlines")
+		return of, errors.New("--beside is for headlines of the closed half and of programs written afterwards: give --half closed, fresh, second or third, and --headlines")
 	}
 	var err error
 	if of.Beside, err = loadMisses("--beside", f.beside); err != nil {
@@ -209,7 +209,7 @@ func (f *judgeFlags) headlineOptions(opt *judging.Options, command string) (judg
 // readTogether reads findings of other programs that intervals are not calibrated on.
 func (f *judgeFlags) readTogether(of *judging.HeadlineOptions) error {
 	if len(f.together) > 0 && (of.Half.Beside() == "" || f.headlines == "") {
-		return errors.New("--together is for headlines of programs that intervals are not calibrated on: give --half closed, fresh or second, and --headlines")
+		return errors.New("--together is for headlines of programs that intervals are not calibrated on: give --half closed, fresh, second or third, and --headlines")
 	}
 	seen := make(map[judging.Half]string)
 	for _, prefix := range f.together {

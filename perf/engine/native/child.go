@@ -21,7 +21,9 @@ type child struct {
 	*task           // the first thread
 	mem      []byte // the shared memory
 	memfd    int
-	buffers  int // that it has
+	provided uint64 // bytes at the ring's end whose pages are mapped
+	filled   []bool // buffers whose pages are
+	buffers  int    // that it has
 	injected unix.PtraceRegs
 	ignores  func(unix.Signal) bool
 	agent    *task                          // the thread that makes the engine's system calls; nil: the first
@@ -207,7 +209,7 @@ func (c *child) mapEngine(memory uint64, others ...uint64) error {
 	}
 	copy(c.mem[fileGadget:], gadget[:])
 	c.mem[fileGadget+missAt-gadgetAt] = 0xcc
-	copy(c.mem[fileGadget+cpuidAt-gadgetAt:], []byte{0x0f, 0xa2, 0xcc})
+	copy(c.mem[fileGadget+mapperAt-gadgetAt:], mapper[:])
 	_, err := c.injectAt(regs.Rip, unix.SYS_MMAP, masterAt, fileBytes, unix.PROT_NONE,
 		unix.MAP_SHARED|unix.MAP_FIXED_NOREPLACE|unix.MAP_NORESERVE, memory, 0)
 	if err == nil {
@@ -230,12 +232,8 @@ func (c *child) mapEngine(memory uint64, others ...uint64) error {
 			return err
 		}
 	}
-	for i := range ringTimes {
-		if err := c.mapShared(ringAt+uint64(i)*ringBytes, ringBytes, unix.PROT_READ|unix.PROT_WRITE, fileRing); err != nil {
-			return err
-		}
-	}
-	return nil
+	c.provided, c.filled = 0, make([]bool, c.buffers)
+	return c.mapOften(ringAt, ringBytes, unix.PROT_READ|unix.PROT_WRITE, fileRing, ringTimes)
 }
 
 // mapState maps the state of a thread.
@@ -250,9 +248,62 @@ func (c *child) mapState(slot int) error {
 // mapShared maps a part of the shared memory at a free address: a second mapping of
 // pages that are mapped already, which takes no file descriptor.
 func (c *child) mapShared(addr uint64, size, prot, at int) error {
-	_, err := c.inject(unix.SYS_MREMAP, masterAt+uint64(at), 0, uint64(size), unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, addr)
-	if err == nil {
-		_, err = c.inject(unix.SYS_MPROTECT, addr, uint64(size), uint64(prot))
+	return c.mapOften(addr, size, prot, at, 1)
+}
+
+// mapOften is mapShared so many times, one behind the other.
+func (c *child) mapOften(addr uint64, size, prot, at, times int) error {
+	r := c.injected
+	r.R12, r.R13, r.R14 = uint64(times), uint64(prot), addr
+	_, err := c.injectWith(r, mapperAt, unix.SYS_MREMAP, masterAt+uint64(at), 0, uint64(size), unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, addr)
+	return err
+}
+
+// mapper makes all calls of mapOften in one stop: mremap R12 times, then mprotect.
+var mapper = [...]byte{
+	0xb8, unix.SYS_MREMAP, 0, 0, 0, // again: mov eax, mremap
+	0x0f, 0x05, // syscall
+	0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff, // cmp rax, -4096
+	0x77, 0x1b, // ja end
+	0x49, 0x01, 0xd0, // add r8, rdx
+	0x49, 0xff, 0xcc, // dec r12
+	0x75, 0xe9, // jnz again
+	0x4c, 0x89, 0xf7, // mov rdi, r14
+	0x4c, 0x89, 0xc6, // mov rsi, r8
+	0x4c, 0x29, 0xf6, // sub rsi, r14
+	0x4c, 0x89, 0xea, // mov rdx, r13
+	0xb8, unix.SYS_MPROTECT, 0, 0, 0, // mov eax, mprotect
+	0x0f, 0x05, // syscall
+	0xcc, // end: int3
+}
+
+// provide has the kernel map the pages of the ring, up to so many bytes before its end, at
+// once: one by one, as the program comes to them, takes several times as long.
+func (c *child) provide(bytes uint64) error {
+	const end = ringAt + ringBytes*ringTimes
+	bytes = min((bytes+pageBytes-1)&^(pageBytes-1), ringBytes*ringTimes)
+	if bytes <= c.provided {
+		return nil
+	}
+	before := c.provided
+	c.provided = bytes
+	return c.populate(end-bytes, bytes-before, unix.MADV_POPULATE_READ)
+}
+
+// fill does the same with a buffer.
+func (c *child) fill(buffer int) error {
+	if c.filled[buffer] {
+		return nil
+	}
+	c.filled[buffer] = true
+	return c.populate(buffersAt+uint64(buffer)*bufferStride, bufferBytes, unix.MADV_POPULATE_WRITE)
+}
+
+// populate maps pages, where the kernel knows how: since Linux 5.14.
+func (c *child) populate(from, bytes uint64, advice int) error {
+	_, err := c.inject(unix.SYS_MADVISE, from, bytes, uint64(advice))
+	if number := unix.Errno(0); errors.As(err, &number) {
+		return nil // the program maps them as it comes to them
 	}
 	return err
 }
@@ -267,11 +318,15 @@ func (c *child) inject(number uint64, args ...uint64) (uint64, error) {
 }
 
 func (c *child) injectAt(at, number uint64, args ...uint64) (uint64, error) {
+	return c.injectWith(c.injected, at, number, args...)
+}
+
+// injectWith is injectAt with registers of the caller's.
+func (c *child) injectWith(r unix.PtraceRegs, at, number uint64, args ...uint64) (uint64, error) {
 	t := c.agent
 	if t == nil {
 		t = c.task
 	}
-	r := c.injected
 	result, err := c.call(t, &r, at, number, args...)
 	for stopped := new(interruptedError); errors.As(err, &stopped); {
 		// The kernel makes the call again when the thread goes on.

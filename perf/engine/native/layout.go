@@ -21,8 +21,8 @@ const (
 	masterAt   = engineBase + 12<<30 // the whole file, inaccessible, to map parts from
 	engineEnd  = engineBase + 16<<30
 
-	missAt  = gadgetAt + 8  // a breakpoint: an indirect jump to an unknown target
-	cpuidAt = gadgetAt + 16 // cpuid
+	missAt   = gadgetAt + 8  // a breakpoint: an indirect jump to an unknown target
+	mapperAt = gadgetAt + 16 // maps the engine's memory: see mapper
 
 	pageBytes = 4096
 
@@ -38,6 +38,7 @@ const (
 
 	ringBytes = 256 << 10 // of memory
 	ringTimes = 64        // mapped so often
+	firstRoom = 1 << 20   // of the ring that a program gets at first, then four times as much
 
 	zoneBytes = 64 << 20
 	maxZones  = 12

@@ -157,9 +157,9 @@ func (m *machine) loopCode(b *block, insts []*inst, slots []loopRef) {
 		h.store(pos, 8*beginWord, scratch)
 	}
 	h.add(scratch, -step)
+	h.fit(loopBytes(insts, step))
 	top := h.addr()
-	h.b(0x48|byte(scratch>>3), 0x81, 0xc0|byte(scratch&7)) // add scratch, step
-	h.u32(uint32(step))
+	h.increase(scratch, uint32(step))
 	h.b(0x0f, 0x82) // jc
 	out := h.addr()
 	h.u32(0)
@@ -180,6 +180,18 @@ func (m *machine) loopCode(b *block, insts []*inst, slots []loopRef) {
 	c.endLoop(b)
 	m.stops[c.addr()] = &stop{kind: stopCredit, pc: b.pc, regs: b.regs}
 	c.b(0xcc)
+}
+
+// loopBytes returns the length of what a loop executes in each iteration.
+func loopBytes(insts []*inst, step int64) uint64 {
+	n := uint64(4 + 6 + 6) // the addition, and two jumps
+	if step >= 1<<7 {
+		n += 3
+	}
+	for _, i := range insts[:len(insts)-1] {
+		n += uint64(len(i.raw))
+	}
+	return n
 }
 
 // endLoop emits the end of a loop's record.

@@ -137,3 +137,15 @@ done:
 	MOVQ R13, expansion_block(R14)
 	MOVQ R15, expansion_count(R14)
 	RET
+
+// func askProcessor(leaf, sub uint32, r *[4]uint32)
+TEXT ·askProcessor(SB), NOSPLIT, $0-16
+	MOVL leaf+0(FP), AX
+	MOVL sub+4(FP), CX
+	MOVQ r+8(FP), DI
+	CPUID
+	MOVL AX, 0(DI)
+	MOVL BX, 4(DI)
+	MOVL CX, 8(DI)
+	MOVL DX, 12(DI)
+	RET

@@ -18,7 +18,8 @@ func (m *machine) special(t *thread, i *inst) error {
 	r := &t.regs
 	switch i.Name() {
 	case "cpuid":
-		return m.cpuid(t)
+		m.cpuid(t)
+		return nil
 	case "rdtsc", "rdtscp":
 		now := m.clock()
 		r.Rax, r.Rdx = now&0xffffffff, now>>32
@@ -91,23 +92,18 @@ const (
 	ebxRDSEED = 1 << 18
 )
 
-// cpuid executes cpuid in the program, and hides what it must not use.
-func (m *machine) cpuid(t *thread) error {
+// askProcessor executes cpuid: EAX, EBX, ECX and EDX of a leaf.
+//
+//go:noescape
+func askProcessor(leaf, sub uint32, r *[4]uint32)
+
+// cpuid does what cpuid would in the program, which runs on the same processor, and hides
+// what it must not use.
+func (m *machine) cpuid(t *thread) {
 	leaf, sub := uint32(t.regs.Rax), uint32(t.regs.Rcx)
-	saved := t.regs
-	t.regs.Rip = cpuidAt
-	if err := t.setRegisters(&t.regs); err != nil {
-		return err
-	}
-	if err := m.child.untilTrap(t.task); err != nil {
-		return err
-	}
-	var r unix.PtraceRegs
-	if err := t.registers(&r); err != nil {
-		return err
-	}
-	t.regs = saved
-	t.regs.Rax, t.regs.Rbx, t.regs.Rcx, t.regs.Rdx = r.Rax, r.Rbx, r.Rcx, r.Rdx
+	var r [4]uint32
+	askProcessor(leaf, sub, &r)
+	t.regs.Rax, t.regs.Rbx, t.regs.Rcx, t.regs.Rdx = uint64(r[0]), uint64(r[1]), uint64(r[2]), uint64(r[3])
 	switch {
 	case leaf == leafFeatures:
 		t.regs.Rcx &^= ecxRDRAND | uint64(m.hide.ecx1)
@@ -125,5 +121,4 @@ func (m *machine) cpuid(t *thread) error {
 	case leaf == 0x8000001e:
 		t.regs.Rax = 0
 	}
-	return nil
 }

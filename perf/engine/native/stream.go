@@ -148,6 +148,9 @@ const longestFree = 16 << 20
 // their sum stays that much below; close to the event the position has all.
 func (m *machine) share(count uint64) (room, credit uint64) {
 	room = m.place.capacity()
+	if m.place.buffer < 0 {
+		room = min(room, max(4*m.child.provided, firstRoom)/ringUnit)
+	}
 	m.report(m.base + count)
 	longest := uint64(longest)
 	if m.parallel {
@@ -170,13 +173,16 @@ func (m *machine) share(count uint64) (room, credit uint64) {
 // rewind starts a new part at which count instructions have been executed, with room
 // for the instructions up to the next event, but at least least. It returns the new
 // position. What was recorded must have been sent.
-func (m *machine) rewind(count, least uint64) uint64 {
+func (m *machine) rewind(count, least uint64) (uint64, error) {
 	p := &m.place
 	room, credit := m.share(count)
 	room = min(max(room, least), p.capacity())
 	p.count, p.from, p.credit, p.read = count, p.behind(room), -(8 * credit), 0
 	m.setStateWord(m.current, gsCredit, p.credit)
-	return p.from
+	if p.buffer < 0 {
+		return p.from, m.child.provide(p.limit - p.from)
+	}
+	return p.from, nil
 }
 
 // behind returns the position with room for at most room instructions, and for a block.
@@ -196,6 +202,9 @@ func (m *machine) takeBuffer() error {
 	select {
 	case f := <-m.free:
 		m.counted(f)
+		if err := m.child.fill(f.buffer); err != nil {
+			return err
+		}
 		m.place = place{buffer: f.buffer, limit: buffersAt + uint64(f.buffer)*bufferStride + bufferBytes, unit: recordUnit, count: m.place.count}
 		return nil
 	case <-m.reader.done:
@@ -238,7 +247,7 @@ func (m *machine) fold(pos uint64) {
 // pos is moved there; it has at most words words.
 func (m *machine) renew(pos, least, words uint64) (uint64, error) {
 	if m.place.buffer < 0 {
-		return m.rewind(m.executed(pos), least), nil
+		return m.rewind(m.executed(pos), least)
 	}
 	old, at := m.place.buffer, pos-(buffersAt+uint64(m.place.buffer)*bufferStride)
 	if m.next == never && !m.parallel {
@@ -249,7 +258,10 @@ func (m *machine) renew(pos, least, words uint64) (uint64, error) {
 	if err := m.takeBuffer(); err != nil {
 		return 0, err
 	}
-	next := m.rewind(m.place.count, max(least, words*wordInstructions))
+	next, err := m.rewind(m.place.count, max(least, words*wordInstructions))
+	if err != nil {
+		return 0, err
+	}
 	from := m.child.mem[fileBuffers+old*bufferBytes:][:bufferBytes]
 	to := m.child.mem[fileBuffers+m.place.buffer*bufferBytes:][:bufferBytes]
 	if at < bufferBytes {
@@ -267,8 +279,9 @@ func (m *machine) aim() error {
 		if err := m.takeBuffer(); err != nil {
 			return err
 		}
-		m.setStateWord(m.current, gsBuffer, m.rewind(count, 1))
-		return nil
+		pos, err := m.rewind(count, 1)
+		m.setStateWord(m.current, gsBuffer, pos)
+		return err
 	}
 	pos := m.stateWord(m.current, gsBuffer)
 	left := (max(m.place.limit, pos) - pos) / m.place.unit // the last span may end behind the buffer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"presage/perf/anatomy"
@@ -43,11 +44,14 @@ type distancesSpec struct {
 }
 
 // Distances counts the reuse distances of the shards of recorded profiles, of which the
-// campaign must have the subjects: each after the warm-up that its caches were simulated
-// with. The store keeps what was counted.
+// campaign must have the subjects and the length: each after the warm-up that its caches
+// were simulated with. The store keeps what was counted.
 func (c Campaign) Distances(ctx context.Context, p *Profiles) ([]Distance, error) {
 	c, err := c.withDefaults()
 	if err != nil {
+		return nil, err
+	}
+	if err := c.sameLength(p); err != nil {
 		return nil, err
 	}
 	windows := p.windows()
@@ -69,6 +73,21 @@ func (c Campaign) Distances(ctx context.Context, p *Profiles) ([]Distance, error
 	}
 	rows := slices.Concat(all...)
 	return rows, p.sameRuns(rows)
+}
+
+// lengthSlack is the share of its length by which a shard may be longer or shorter: it ends
+// with a whole block.
+const lengthSlack = 0.01
+
+// sameLength returns an error unless the shards have the campaign's length, from which
+// the warm-up before them follows.
+func (c *Campaign) sameLength(p *Profiles) error {
+	for _, s := range p.Shards {
+		if off := math.Abs(float64(s.Instructions)/float64(c.Length) - 1); off > lengthSlack {
+			return fmt.Errorf("perf: infer: shard %d of %s has %d instructions, those of the campaign have %d: give the length that it was recorded with", s.Shard, s.Variant, s.Instructions, c.Length)
+		}
+	}
+	return nil
 }
 
 // sameRuns returns an error unless the distances have the accesses of the shards.

@@ -58,6 +58,11 @@ func TestDistances(t *testing.T) {
 	if err := p.sameRuns(changed); err == nil || !strings.Contains(err.Error(), "of another program") {
 		t.Errorf("one access more than the campaign had: %v", err)
 	}
+	long := c
+	long.Length *= 10
+	if _, err := long.Distances(context.Background(), p); err == nil || !strings.Contains(err.Error(), "give the length") {
+		t.Errorf("shards of another length: %v", err)
+	}
 	other := c.Subjects[0]
 	other.Input = "other"
 	c.Subjects = []Subject{other}

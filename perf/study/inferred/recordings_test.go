@@ -169,16 +169,15 @@ func TestRecordingsAreKept(t *testing.T) {
 		if err := campaign.Record(to, "again"); err != nil {
 			t.Fatal(err)
 		}
-		if folder != "." {
-			continue // distances are of the study's own campaign
-		}
 		if err := campaign.RecordDistances(to, "again"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	folders := []string{string(Paper), string(LimitSet), string(Portable), "searched", "joint", "ridge", "process", "process-3", string(Counted), string(Histograms), "histograms-3", "paper-hierarchical"}
+	folders := []string{string(Paper), string(LimitSet), string(Portable), "searched", "joint", "ridge", "process", "process-3", string(Counted), string(Histograms), "histograms-3", "paper-hierarchical", "limits-hierarchical"}
 	for _, campaign := range long {
-		folders = append(folders, filepath.Join(campaign, string(Portable)))
+		for _, study := range []string{string(Portable), "process", string(Histograms)} {
+			folders = append(folders, filepath.Join(campaign, study))
+		}
 	}
 	for _, folder := range folders {
 		from, to := filepath.Join(recorded, folder), filepath.Join(dir, folder)
@@ -219,7 +218,7 @@ func TestRecordingsAreKept(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || files != 57 {
+	if err != nil || files != 74 {
 		t.Errorf("%d files, error %v", files, err)
 	}
 }

@@ -9,5 +9,5 @@
 // Half of a suite can be closed: nobody looks at its predictions while methods are
 // being changed, so that they tell at the end how well predictions hold on programs
 // that nothing was tuned to. Fresh programs are of neither half: they are written after that,
-// and second ones once predictions of those had been looked at.
+// second ones once predictions of those had been looked at, and third ones after these.
 package judging

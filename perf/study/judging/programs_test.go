@@ -20,7 +20,7 @@ func TestProgramsVerify(t *testing.T) {
 	if testing.Short() {
 		t.Skip("what it builds and runs is without the race detector")
 	}
-	for _, s := range []*Suite{suite(t), suiteOf(t, freshPath), suiteOf(t, secondPath)} {
+	for _, s := range []*Suite{suite(t), suiteOf(t, freshPath), suiteOf(t, secondPath), suiteOf(t, thirdPath)} {
 		verify(t, s)
 	}
 }

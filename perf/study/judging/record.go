@@ -73,6 +73,8 @@ func headlineStudy(opt *HeadlineOptions) string {
 		study += ", fresh programs"
 	case Second:
 		study += ", second fresh programs"
+	case Third:
+		study += ", third fresh programs"
 	default:
 		study += fmt.Sprintf(", %s half", opt.Half)
 	}
@@ -102,6 +104,7 @@ var questions = map[string]string{
 var askedOf = map[Half]string{
 	Fresh:  "And of programs that were written after models and constants were done?",
 	Second: "And of programs written after those had been looked at, and models improved?",
+	Third:  "And of programs written after all of that?",
 }
 
 // HeadlineOptions say what findings are of, which they do not know themselves.
@@ -200,7 +203,7 @@ func calibratedOn(half Half) string {
 	switch half {
 	case Open:
 		return "these and 18 other programs"
-	case Closed, Fresh, Second:
+	case Closed, Fresh, Second, Third:
 		return "31 other programs"
 	}
 	return "31 programs, some of them here"
@@ -215,6 +218,8 @@ func ofHalf(half Half) string {
 		return " written afterwards"
 	case Second:
 		return " written after that, too"
+	case Third:
+		return " written after those"
 	}
 	return fmt.Sprintf(" of the %s half", half)
 }

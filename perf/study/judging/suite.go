@@ -61,6 +61,7 @@ const (
 	Closed Half = "closed" // is looked at when that is done
 	Fresh  Half = "fresh"  // written after that
 	Second Half = "second" // written after predictions of Fresh were looked at, and improved
+	Third  Half = "third"  // written after intervals had become narrower since Second
 	All    Half = "all"    // no program's own
 )
 
@@ -211,7 +212,7 @@ func (k Kind) check() error {
 
 func (h Half) check() error {
 	if h != Open && h != Closed && !h.afterwards() {
-		return fmt.Errorf("half %q: want %s, %s, %s or %s", h, Open, Closed, Fresh, Second)
+		return fmt.Errorf("half %q: want %s, %s, %s, %s or %s", h, Open, Closed, Fresh, Second, Third)
 	}
 	return nil
 }
@@ -228,7 +229,7 @@ func (h Half) Beside() Half {
 }
 
 // afterwards reports whether programs of h were written after what they are to judge.
-func (h Half) afterwards() bool { return h == Fresh || h == Second }
+func (h Half) afterwards() bool { return h == Fresh || h == Second || h == Third }
 
 func (s SizeFrom) check() error {
 	if s != FromArgument && s != FromCompiler && s != FromFile {

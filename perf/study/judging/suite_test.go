@@ -17,6 +17,7 @@ const (
 	suitePath    = "../../../datasets/suite/suite.yaml"
 	freshPath    = "../../../datasets/fresh/suite.yaml"
 	secondPath   = "../../../datasets/fresh/second/suite.yaml"
+	thirdPath    = "../../../datasets/fresh/third/suite.yaml"
 	practicePath = "../../../datasets/practice/suite.yaml"
 )
 
@@ -127,7 +128,7 @@ func TestReadmeListsTheSuite(t *testing.T) {
 // TestReadmeListsFreshPrograms: likewise of the programs that were written last, which are
 // judged at 1.5, 2 and 4 times the largest training size, too.
 func TestReadmeListsFreshPrograms(t *testing.T) {
-	for half, path := range map[Half]string{Fresh: freshPath, Second: secondPath} {
+	for half, path := range map[Half]string{Fresh: freshPath, Second: secondPath, Third: thirdPath} {
 		t.Run(string(half), func(t *testing.T) { readmeListsFresh(t, half, path) })
 	}
 }
@@ -189,7 +190,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %s, %v", half, got, err)
 		}
 	}
-	if _, err := s.Of("best"); err == nil || !strings.Contains(err.Error(), `half "best": want open, closed, fresh or second, or all`) {
+	if _, err := s.Of("best"); err == nil || !strings.Contains(err.Error(), `half "best": want open, closed, fresh, second or third, or all`) {
 		t.Errorf("no half: %v", err)
 	}
 	if of, err := s.Named("two-b"); err != nil || len(of) != 1 || of[0].Name != "two-b" {
@@ -212,7 +213,7 @@ func TestParseErrors(t *testing.T) {
 		"a source elsewhere":         {"source: one.c", "source: ../one.c", `s.yaml:2: program one: source "../one.c"`},
 		"a source in Go":             {"source: one.c", "source: one.go", "want a file of this folder that ends in .c"},
 		"another kind":               {"kind: kernel", "kind: core", `s.yaml:2: program one: kind "core": want kernel or application`},
-		"another half":               {"half: closed", "half: all", `s.yaml:3: program two-b: half "all": want open, closed, fresh or second`},
+		"another half":               {"half: closed", "half: all", `s.yaml:3: program two-b: half "all": want open, closed, fresh, second or third`},
 		"another source of the size": {"size: file", "size: stdin", `size "stdin": want argument, compiled or file`},
 		"too few training sizes":     {"train: [1, 2, 3]", "train: [1, 2]", "train [1 2]: want 3 sizes at least"},
 		"sizes that descend":         {"train: [4, 5, 6]", "train: [4, 6, 5]", "train [4 6 5]"},

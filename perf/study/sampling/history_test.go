@@ -51,7 +51,8 @@ func TestHistory(t *testing.T) {
 		if r.Level == "L2" && (r.Err > 0.05 || r.Err < -0.5) {
 			t.Errorf("L2 misses are off by %g", r.Err)
 		}
-		if r.Level == "TLB" && (math.Abs(r.ErrWith) > 0.2 || r.Full < 1e-5) {
+		// Its histories are shorter than an interval.
+		if r.Level == "TLB" && (math.Abs(r.ErrWith) > 0.3 || r.Full < 1e-5) {
 			t.Errorf("TLB misses are off by %g, of %g", r.ErrWith, r.Full)
 		}
 	}
