@@ -120,17 +120,19 @@ validation: judge ## hold predictions against simulation for three programs and 
 HALF ?= open
 
 judge: ## hold predictions against simulation on the judging suite, and record it (an hour; goes on where it was interrupted)
-	nice $(GO) run ./perf/cmd/presage judge -q datasets/suite/suite.yaml --half $(HALF) --machine origin2000,itanium2,zen4 --record datasets/validation/suite-$(HALF) --headlines datasets/headlines.csv $(if $(filter closed,$(HALF)),--beside datasets/validation/suite-open --together datasets/validation/fresh-again --together datasets/validation/second-again)
+	nice $(GO) run ./perf/cmd/presage judge -q datasets/suite/suite.yaml --half $(HALF) --machine origin2000,itanium2,zen4 --record datasets/validation/suite-$(HALF) --headlines datasets/headlines.csv $(if $(filter closed,$(HALF)),--beside datasets/validation/suite-open --together datasets/validation/fresh-again --together datasets/validation/second-again --together datasets/validation/third)
 	$(GO) run ./perf/cmd/presage headlines
 
 practice: ## predict and simulate the programs that intervals are calibrated on, and record it (half an hour)
 	nice $(GO) run ./perf/cmd/presage judge -q datasets/practice/suite.yaml --machine origin2000,itanium2,zen4 --record datasets/validation/practice
 
 # The first set, datasets/validation/fresh-*, was judged once, at a5dffd84, and the second,
-# second-*, at 49ccdf0f: what models have been told since, they know.
+# second-*, at 49ccdf0f: what models have been told since, they know. The third was judged at
+# 190b8964, by the models of now.
 fresh: ## predict and simulate the programs that were written last by the models of now, and record it (an hour)
 	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/suite.yaml --half fresh --machine origin2000,itanium2,zen4 --record datasets/validation/fresh-again --again --headlines datasets/headlines.csv --beside datasets/validation/suite-closed
 	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/second/suite.yaml --half second --machine origin2000,itanium2,zen4 --record datasets/validation/second-again --again --headlines datasets/headlines.csv --beside datasets/validation/suite-closed
+	nice $(GO) run ./perf/cmd/presage judge -q datasets/fresh/third/suite.yaml --half third --machine origin2000,itanium2,zen4 --record datasets/validation/third --headlines datasets/headlines.csv --beside datasets/validation/suite-closed
 	$(GO) run ./perf/cmd/presage headlines
 
 # Meshes of the training runs were drawn at random between 20 and 50 (Python's

@@ -40,7 +40,11 @@ func (c *chain) deliver() {
 			c.takeTurns(i, in, l.shift-shift)
 			break
 		}
-		out = l.serve(out[:0], in, l.shift-shift)
+		if l.shift == shift && i == int(c.walkers[0].level) {
+			out = l.ask(out[:0], in)
+		} else {
+			out = l.serve(out[:0], in, l.shift-shift)
+		}
 		var below []Counts
 		if i+1 < len(c.levels) {
 			below = c.levels[i+1].counts
@@ -142,11 +146,15 @@ func (l *level) write(out []transfer, r *transfer, shift uint) []transfer {
 	return append(out, transfer{victim: tagOf(b) | dirty, from: r.from})
 }
 
+// seenAtHand is the number of pages of blocks seen that countMisses keeps at hand.
+const seenAtHand = 4
+
 // countMisses counts what a level asks the one below for, whose counts are given, if there
 // is one.
 func (l *level) countMisses(out []transfer, below []Counts) {
 	counts := l.counts
-	at, page := ^uint64(0), (*[1 << 9]uint64)(nil)
+	at := [seenAtHand]uint64{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+	var pages [seenAtHand]*[1 << 9]uint64
 	passed := 0
 	for k := range out {
 		r := &out[k]
@@ -162,10 +170,12 @@ func (l *level) countMisses(out []transfer, below []Counts) {
 			below[g].Accesses++
 		}
 		block := r.block.block()
-		if p := block >> seenPageBits; p != at {
-			at, page = p, l.seen.page(block)
+		p := block >> seenPageBits
+		k := p % seenAtHand
+		if p != at[k] {
+			at[k], pages[k] = p, l.seen.page(block)
 		}
-		word, bit := &page[block>>6&(1<<9-1)], uint64(1)<<(block&63)
+		word, bit := &pages[k][block>>6&(1<<9-1)], uint64(1)<<(block&63)
 		if *word&bit == 0 {
 			*word |= bit
 			l.cold(n, block, r.from.group)

@@ -1,47 +1,17 @@
-#include "textflag.h"
+#include "serve_amd64.h"
 
-// Registers of all functions:
+// Registers besides those of serve_amd64.h:
 //
-//	SI, R8   the transfer at hand, and the end of in
-//	DI       where the next transfer of out goes
-//	R9, R10  tags, and the mask of sets
-//	CX       by how much blocks are shifted
 //	R11      in kept
-//	R12      the set at hand
-//	DX       the tag wanted, as if dirty; in all lanes of Y14
-//	BX       the mark of the transfer
-//	AX       the tag found or else that of the victim
-//	R13      its place, negative
+//	R13      the place of the tag found or that of the victim, negative
+//	Y14      the tag wanted, in all lanes
 //	Y15      1 in each lane
 
 #define ENTER \
-	MOVQ tags+0(FP), R9      \
-	MOVQ mask+8(FP), R10     \
-	MOVQ shift+16(FP), CX    \
-	MOVQ in_base+24(FP), SI  \
-	MOVQ in_len+32(FP), R8   \
-	MOVQ out+48(FP), DI      \
-	LEAQ (R8)(R8*2), R8      \
-	LEAQ (SI)(R8*8), R8      \
+	BEGIN                    \
 	LEAQ kept<>+120(SB), R11 \
 	VPCMPEQQ Y15, Y15, Y15   \
 	VPSRLQ $63, Y15, Y15
-
-#define LEAVE \
-	SUBQ out+48(FP), DI      \
-	MOVQ DI, ret+56(FP)      \
-	VZEROUPPER               \
-	RET
-
-// WANT turns the tag in DX of a block above into the one wanted, and sets R12 to the number
-// of its set.
-#define WANT \
-	SHRQ $1, DX              \
-	DECQ DX                  \
-	SHRXQ CX, DX, DX         \
-	MOVQ DX, R12             \
-	ANDQ R10, R12            \
-	LEAQ 3(DX)(DX*1), DX
 
 #define SPREAD \
 	VMOVQ DX, X14            \
@@ -70,31 +40,6 @@
 	VPBLENDD $3, front, moved, Y12    \
 	VPBLENDVB Y13, t, Y12, Y12        \
 	VMOVDQU Y12, at(R12)
-
-// ASK appends to out what a miss asks for, if the tag in AX is not the one wanted, and
-// turns BX into the new first tag. The two tags differ by 1 at most if both are of one block.
-#define ASK \
-	LEAQ -1(DX), R14         \
-	MOVQ R14, (DI)           \
-	MOVQ AX, 8(DI)           \
-	XORQ AX, DX              \
-	CMPQ DX, $2              \
-	MOVQ 16(SI), DX          \
-	MOVQ DX, 16(DI)          \
-	CMOVQCS AX, R14          \
-	LEAQ 24(DI), DX          \
-	CMOVQCC DX, DI           \
-	ORQ  R14, BX
-
-// PASS appends a write to out, unless AX tells that the set has its block.
-#define PASS \
-	MOVQ $0, (DI)            \
-	MOVQ DX, 8(DI)           \
-	MOVQ 16(SI), R14         \
-	MOVQ R14, 16(DI)         \
-	LEAQ 24(DI), R14         \
-	TESTL AX, AX             \
-	CMOVQEQ R14, DI
 
 // func serve2(tags *tag, mask, shift uint64, in []transfer, out *transfer) int
 TEXT ·serve2(SB), NOSPLIT, $0-64
