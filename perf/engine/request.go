@@ -91,7 +91,8 @@ type Request struct {
 	// unless another thread ran before the first event.
 	Windows []trace.Window
 
-	// Pages asks for Outcome.Pages. It costs a few thousandths of the run.
+	// Pages asks for Outcome.Pages. It costs a few thousandths of the run. Not together
+	// with Snapshot.
 	Pages bool
 
 	// Snapshot is called with the state of the program at the first transfer
@@ -152,6 +153,8 @@ func (r *Request) Check(c Capabilities) error {
 		return errors.New("engine: Windows say when to record, but there is no Plan that says what")
 	case (len(r.SnapshotAt) > 0) != (r.Snapshot != nil) || !slices.IsSorted(r.SnapshotAt):
 		return errors.New("engine: SnapshotAt and Snapshot go together, and the counts are ascending")
+	case r.Pages && r.Snapshot != nil:
+		return errors.New("engine: Pages cannot be listed where snapshots are taken, which touch them")
 	}
 	for _, g := range r.Grants {
 		if !path.IsAbs(g.Guest) {

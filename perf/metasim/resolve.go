@@ -99,20 +99,24 @@ type pages struct {
 
 // newPages returns what is known of the pages of a run, of which more is known at its end
 // (learn). It counts at levels that histories simulate, if their blocks are no larger than
-// pages.
+// pages, all accesses go through them, and nothing brings blocks before they are asked for.
 func newPages(config *cache.Config) *pages {
-	var sizes []uint64
+	type level struct {
+		bytes uint64
+		all   bool // of the accesses go through it
+	}
+	var levels []level
 	for _, l := range config.Levels {
-		sizes = append(sizes, l.BlockBytes)
+		levels = append(levels, level{l.BlockBytes, !l.BypassFloat && config.Prefetching == nil})
 	}
 	for _, l := range config.TLBs {
-		sizes = append(sizes, l.EntryBytes)
+		levels = append(levels, level{l.EntryBytes, !l.BypassFloat})
 	}
-	k := &pages{before: make(map[uint64]int), at: make([]bool, len(sizes)), shift: make([]uint, len(sizes)), start: make([]map[uint64]bool, len(sizes))}
-	for l, size := range sizes {
-		k.at[l] = l > 0 && size <= engine.PageBytes
-		for k.at[l] && size<<k.shift[l] < engine.PageBytes {
-			k.shift[l]++
+	k := &pages{before: make(map[uint64]int), at: make([]bool, len(levels)), shift: make([]uint, len(levels)), start: make([]map[uint64]bool, len(levels))}
+	for i, l := range levels {
+		k.at[i] = i > 0 && l.all && l.bytes <= engine.PageBytes
+		for k.at[i] && l.bytes<<k.shift[i] < engine.PageBytes {
+			k.shift[i]++
 		}
 	}
 	return k

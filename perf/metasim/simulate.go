@@ -44,7 +44,7 @@ const (
 	// taken back, too, and all of the run are misses once: the blocks that were
 	// simulated, and at least as many in each touched page as in the median of those
 	// of which something was, but for pages that the run's first million instructions
-	// touch. These are simulated for that, as a program's start looks at a little of
+	// touch, or, where the first history begins as early, its first segment. These are simulated for that, as a program's start looks at a little of
 	// much that it does not come back to. All are derived here.
 	WarmHistory
 )

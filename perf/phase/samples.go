@@ -31,7 +31,7 @@ type CacheSample struct {
 
 	Simulated uint64  // instructions whose hits and misses count
 	Warmed    uint64  // instructions before these that warm the caches up
-	Executed  uint64  // instructions by the engine: runs end with their last stretch
+	Executed  uint64  // instructions by the engine: runs end with their last stretch, but for WarmHistory
 	Cost      RunCost // NaN if the sample was simulated together with others
 	Warnings  []string
 }

@@ -301,8 +301,8 @@ func (c *child) fill(buffer int) error {
 
 // populate maps pages, where the kernel knows how: since Linux 5.14.
 func (c *child) populate(from, bytes uint64, advice int) error {
-	_, err := c.inject(unix.SYS_MADVISE, from, bytes, uint64(advice))
-	if number := unix.Errno(0); errors.As(err, &number) {
+	result, err := c.inject(unix.SYS_MADVISE, from, bytes, uint64(advice))
+	if isError(result) {
 		return nil // the program maps them as it comes to them
 	}
 	return err

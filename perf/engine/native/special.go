@@ -97,8 +97,8 @@ const (
 //go:noescape
 func askProcessor(leaf, sub uint32, r *[4]uint32)
 
-// cpuid does what cpuid would in the program, which runs on the same processor, and hides
-// what it must not use.
+// cpuid does what cpuid would in the program, which may run on the same processors, and
+// hides what it must not use.
 func (m *machine) cpuid(t *thread) {
 	leaf, sub := uint32(t.regs.Rax), uint32(t.regs.Rcx)
 	var r [4]uint32

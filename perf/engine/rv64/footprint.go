@@ -13,13 +13,20 @@ type footprint struct {
 // filled marks pages that were filled before the run.
 const filled = -1
 
+// prepareFootprint has to come before anything is in memory: larger pages that the host
+// has given stay.
+func (m *memory) prepareFootprint() {
+	if m.host.tells() {
+		m.host.small(0, m.size)
+	}
+}
+
 // startFootprint begins a footprint of what the program touches from now on. Where the
 // host cannot tell, there is none.
 func (m *memory) startFootprint() {
 	if !m.host.tells() {
 		return
 	}
-	m.host.small(0, m.size)
 	m.footprint = &footprint{before: make([]int32, len(m.perm)), begun: filled - 1}
 	m.surveyAll()
 	m.footprint.begun = 0
@@ -52,6 +59,23 @@ func (m *memory) survey(addr, n uint64) {
 			}
 		}
 		at = end
+	}
+}
+
+// move copies what pages hold from one place to another. Those that were never touched
+// stay so, at both.
+func (m *memory) move(dst, src []byte, from uint64) {
+	n := uint64(len(src))
+	if m.footprint == nil {
+		copy(dst, src)
+		return
+	}
+	m.survey(from, n)
+	held := m.host.held(nil, from, n)
+	for at := uint64(0); at < n; at += pageBytes {
+		if held == nil || held[at/pageBytes]&1 != 0 {
+			copy(dst[at:at+pageBytes], src[at:])
+		}
 	}
 }
 

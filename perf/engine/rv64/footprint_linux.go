@@ -6,8 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tells reports whether held is right about each page of the guest.
-func (h *hostRegion) tells() bool { return h.page == pageBytes && len(h.held(nil, 0, h.page)) == 1 }
+// tells reports whether held is right about each page of the guest: it has to know that
+// there is nothing in the first, which no program can touch.
+func (h *hostRegion) tells() bool {
+	if h.page != pageBytes {
+		return false
+	}
+	held := h.held(nil, 0, h.page)
+	return len(held) == 1 && held[0]&1 == 0
+}
 
 // small has the host back a guest range by pages of the guest's size, so that those next
 // to a touched one are not held for it.

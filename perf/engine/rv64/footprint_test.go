@@ -55,3 +55,39 @@ func TestFootprint(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
+
+// TestFootprintMoves: of memory that is moved, as realloc does by mremap, the pages that were
+// touched are moved, and no others are touched by that.
+func TestFootprintMoves(t *testing.T) {
+	m, err := newMemory(1 << 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	if !m.host.tells() {
+		t.Skip("the host does not tell which pages it holds")
+	}
+	const from, to, n = 100, 200, 20
+	m.prepareFootprint()
+	m.startFootprint()
+	for _, first := range []uint64{from, to} {
+		if err := m.mapRange(first*pageBytes, n*pageBytes, pageRead|pageWrite); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !m.store32((from+7)*pageBytes+4, 42) {
+		t.Fatal("a page cannot be written")
+	}
+	src, _ := m.view(from*pageBytes, n*pageBytes, pageRead)
+	dst, _ := m.view(to*pageBytes, n*pageBytes, pageWrite)
+	m.move(dst, src, from*pageBytes)
+	m.unmapRange(from*pageBytes, n*pageBytes)
+	if v, ok := m.load32((to+7)*pageBytes + 4); !ok || v != 42 {
+		t.Errorf("%d, %v behind the move", v, ok)
+	}
+	m.surveyAll()
+	want := []engine.PageRun{{First: from + 7, Count: 1}, {First: to + 7, Count: 1}}
+	if got := m.footprint.pages(); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

@@ -125,6 +125,9 @@ func newMachine(f *objfile.File, opt options) (*machine, error) {
 	if from != nil {
 		begin = func() error { return m.restore(from) }
 	}
+	if opt.Pages {
+		mem.prepareFootprint()
+	}
 	if err := begin(); err != nil {
 		m.close()
 		return nil, err

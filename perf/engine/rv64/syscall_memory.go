@@ -289,7 +289,7 @@ func (m *machine) sysMremap(a [6]uint64) int64 {
 		m.mem.unmapRange(to, n)
 		return -eFAULT
 	}
-	copy(dst, src)
+	m.mem.move(dst, src, addr)
 	m.mem.unmapRange(addr, old)
 	if e := m.hosted(m.mem.protectRange(to, n, perm)); e != 0 {
 		return e

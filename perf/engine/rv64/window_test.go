@@ -159,6 +159,7 @@ func TestWindowOptions(t *testing.T) {
 		{Request: engine.Request{Plan: plan, Sink: sink, Windows: []trace.Window{{From: 5, To: 9}, {From: 8, To: 10}}}},
 		{Request: engine.Request{SnapshotAt: []uint64{1}}},
 		{Request: engine.Request{SnapshotAt: []uint64{2, 1}, Snapshot: func(engine.Snapshot) error { return nil }}},
+		{Request: engine.Request{SnapshotAt: []uint64{1}, Snapshot: func(engine.Snapshot) error { return nil }, Pages: true}},
 	} {
 		if r, err := run(t.Context(), f, opt); err == nil || r != nil {
 			t.Errorf("%+v: result %v, error %v", opt, r, err)
