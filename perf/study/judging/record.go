@@ -104,7 +104,6 @@ var questions = map[string]string{
 var askedOf = map[Half]string{
 	Fresh:  "And of programs that were written after models and constants were done?",
 	Second: "And of programs written after those had been looked at, and models improved?",
-	Third:  "And of programs written after all of that?",
 }
 
 // HeadlineOptions say what findings are of, which they do not know themselves.
